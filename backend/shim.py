@@ -1,0 +1,192 @@
+"""The parent of one worker: `python -m backend.shim --home H --run ID --attempt N [--lock-fd FD] [-- worker argv]`.
+
+It outlives the page and the web server, holds run.lock for as long as the run lives, keeps the log, passes a stop
+on, ends what does not end by itself, and writes exit.json. It loads neither torch nor the database while it waits.
+
+Signals: SIGTERM asks the worker to save and stop; SIGUSR1 kills the whole group at once. The same wish may lie in
+stop.json, written before there was anybody to signal. A SIGTERM without stop.json (the machine shuts down) counts
+as a wish to save and stop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from backend import process_tree, runfiles
+from backend.cgroup import oom_kills
+from backend.identity import identify
+from backend.locks import FileLock
+from backend.redact import Redactor, secrets_of
+from backend.runfiles import Exit, Pids, StopMode
+from backend.settings import Settings
+from backend.worker_log import RotatingLog
+
+DEFAULT_GRACE_S = 60.0
+TICK_S = 0.5
+
+
+class Shim:
+    """One attempt of one run, from the lock to exit.json."""
+
+    def __init__(self, settings: Settings, run_id: str, attempt: int, argv: list[str]) -> None:
+        self.settings, self.run_id, self.attempt, self.argv = settings, run_id, attempt, argv
+        self.dir = settings.run_dir(run_id)
+        self.redactor = Redactor(secrets_of(os.environ))
+        self.log = RotatingLog(self.dir / "logs")
+        self.asked: StopMode | None = None
+        self.grace_s = DEFAULT_GRACE_S
+        self.deadline: float | None = None  # monotonic: when the grace time is over
+        self.forced = False
+        self._signals: set[int] = set()
+        self._wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
+        os.set_blocking(waker, False)
+        signal.set_wakeup_fd(waker)
+
+    def run(self) -> None:
+        for wanted in (signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD):
+            signal.signal(wanted, lambda number, _frame: self._signals.add(number))
+        for unwanted in (signal.SIGINT, signal.SIGHUP):
+            # A handler and not SIG_IGN: what is ignored would stay ignored in the worker too.
+            signal.signal(unwanted, lambda _number, _frame: None)
+        process_tree.become_subreaper()
+        me = identify(os.getpid())
+        runfiles.write_pids(self.dir, Pids(self.attempt, me, None))
+        device = self._wait_for_device()
+        if device is None:
+            self._write_exit(None, None, 0)
+            return
+        before = oom_kills()
+        reader, writer = os.pipe()
+        try:
+            pid = process_tree.start_worker(self.argv, self._environment(), writer)
+        except OSError as error:
+            self._write_exit(127, None, 0, error=f"{self.argv[0]}: {error.strerror}")
+            return
+        finally:
+            os.close(writer)
+        runfiles.write_pids(self.dir, Pids(self.attempt, me, identify(pid)))
+        os.set_blocking(reader, False)
+        code, signum = self._watch(pid, reader)
+        after = oom_kills()
+        kills = None if before is None or after is None else after - before
+        self._drain(reader)
+        self._write_exit(code, signum, kills)
+        self.log.close()
+        device.release()
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, process_tree.MARK: process_tree.mark(self.settings.home, self.run_id)}
+
+    def _wait_for_device(self) -> FileLock | None:
+        """One worker at a time on the device: the one before may have said its end and still hold memory."""
+        while True:
+            self._read_wishes()
+            if self.asked:
+                return None
+            lock = FileLock.take(self.settings.home / "device.lock", timeout=TICK_S)
+            if lock is not None:
+                return lock
+
+    def _watch(self, pid: int, reader: int) -> tuple[int | None, int | None]:
+        """Pump and wait until the worker has ended; then end what it left. (exit code, signal)"""
+        passed_on = False
+        open_pipe = True
+        while not process_tree.has_ended(pid):
+            self._read_wishes()
+            if self.asked == "save" and not passed_on:
+                passed_on = True
+                self.deadline = time.monotonic() + self.grace_s
+                process_tree.signal_one(pid, signal.SIGTERM)
+            if self.asked == "now" or (self.deadline is not None and time.monotonic() > self.deadline):
+                self.forced = self.asked != "now"
+                break
+            open_pipe = self._pump(reader, open_pipe)
+        return process_tree.end_all(pid)
+
+    def _pump(self, reader: int, open_pipe: bool) -> bool:
+        """Wait for output, a signal or the tick. False once every writer has closed its end."""
+        ready, _, _ = select.select([self._wake, *([reader] if open_pipe else [])], [], [], TICK_S)
+        if self._wake in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake, 4096)
+        if reader in ready:
+            data = os.read(reader, 65_536)
+            self.log.write(self.redactor.feed(data))
+            return bool(data)
+        if not ready:
+            self.log.write(self.redactor.flush())  # a prompt without a newline is shown after a moment of silence
+        return open_pipe
+
+    def _drain(self, reader: int) -> None:
+        """What the pipe still holds. A process that escaped may keep it open, so an empty pipe is the end too."""
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(reader, 65_536):
+                self.log.write(self.redactor.feed(data))
+        self.log.write(self.redactor.flush())
+        if self.log.lost:
+            print(f"{self.log.lost} bytes of the log were lost: the disk is full", file=sys.stderr)  # noqa: T201
+        os.close(reader)
+
+    def _read_wishes(self) -> None:
+        stop = runfiles.read_stop(self.dir, self.attempt)
+        if stop is not None:
+            self.grace_s = stop.grace_s
+        if signal.SIGUSR1 in self._signals or (stop is not None and stop.mode == "now"):
+            self.asked = "now"
+        elif (signal.SIGTERM in self._signals or stop is not None) and self.asked is None:
+            self.asked = "save"
+
+    def _write_exit(self, code: int | None, signum: int | None, kills: int | None, error: str | None = None) -> None:
+        runfiles.write_exit(
+            self.dir,
+            Exit(self.attempt, code, signum, kills, self.asked, self.forced, time.time(), error),
+        )
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m backend.shim")
+    parser.add_argument("--home", required=True)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--attempt", type=int, required=True)
+    parser.add_argument("--lock-fd", type=int)
+    parser.add_argument("worker", nargs="*")
+    args = parser.parse_args(argv)
+    settings = Settings(Path(args.home))
+    lock = FileLock(args.lock_fd) if args.lock_fd is not None else _own_lock(settings, args.run)
+    if lock is None:
+        print(f"run {args.run} already has a shim", file=sys.stderr)  # noqa: T201
+        return 2
+    if args.lock_fd is not None:
+        os.set_inheritable(args.lock_fd, False)
+    try:
+        Shim(settings, args.run, args.attempt, args.worker).run()
+    finally:
+        lock.release()
+        _settle(settings)
+    return 0
+
+
+def _own_lock(settings: Settings, run_id: str) -> FileLock | None:
+    return FileLock.take(settings.run_dir(run_id) / "run.lock")
+
+
+def _settle(settings: Settings) -> None:
+    """Record the end and start the next run of the queue, with no server up. If it fails, the next reader does it."""
+    try:
+        from backend.reconcile import reconcile
+
+        reconcile(settings)
+    except Exception:
+        traceback.print_exc()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
