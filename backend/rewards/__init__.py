@@ -1,0 +1,6 @@
+"""Rewards: one a file, found by itself, torch-free. See base.py for the contract."""
+
+from backend.rewards.base import Failure, Reward, RewardSpec, check_args, get, names, spec
+from backend.rewards.inline import source
+
+__all__ = ["Failure", "Reward", "RewardSpec", "check_args", "get", "names", "source", "spec"]
