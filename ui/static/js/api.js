@@ -1,0 +1,83 @@
+// The server's JSON routes. Every failure becomes an ApiError that carries words in both languages.
+const OFFLINE = {
+  en: 'The server does not answer.',
+  ko: '서버가 응답하지 않습니다.',
+};
+
+export class ApiError extends Error {
+  /** status 0: no answer at all. `error` is {en, ko}; `body` the whole answer (422 carries `check`). */
+  constructor(status, error, body) {
+    super(error.en);
+    this.status = status;
+    this.error = error;
+    this.body = body;
+  }
+}
+
+async function call(method, path, body, { signal } = {}) {
+  const options = { method, signal, cache: 'no-cache', headers: { Accept: 'application/json' } };
+  if (body !== undefined) {
+    options.headers['Content-Type'] = 'application/json';
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new ApiError(0, OFFLINE, null);
+  }
+  let data = null;
+  try {
+    data = await response.json();
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+  }
+  if (response.ok && data !== null) return data;
+  const status = { en: `The server answered ${response.status}.`, ko: `서버가 ${response.status}로 응답했습니다.` };
+  throw new ApiError(response.status, data?.error ?? status, data);
+}
+
+export const get = (path, options) => call('GET', path, undefined, options);
+export const post = (path, body = {}, options) => call('POST', path, body, options);
+export const del = (path, options) => call('DELETE', path, undefined, options);
+
+/** '/api/runs/<id>/live?after=3' from its parts; undefined parameters are left out. */
+export function address(path, params = {}) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params)) if (value !== undefined && value !== null) query.set(key, value);
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** Call `tick()` every `ms` while the page is visible; one call at a time; nothing at all while hidden. */
+export function poll(tick, ms) {
+  let timer = null;
+  let busy = false;
+  let stopped = false;
+  const visible = () => document.visibilityState !== 'hidden';
+  async function round() {
+    clearTimeout(timer);
+    timer = null;
+    if (busy || stopped || !visible()) return;
+    busy = true;
+    let wait = ms;
+    try {
+      wait = (await tick()) ?? ms;
+    } finally {
+      busy = false;
+      if (!stopped && visible()) timer = setTimeout(round, wait);
+    }
+  }
+  const onVisibility = () => (visible() ? round() : clearTimeout(timer));
+  document.addEventListener('visibilitychange', onVisibility);
+  round();
+  return {
+    now: round,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisibility);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// What the page shows stands in its address (?run=&tab=&lang=&theme=), so that a link opens the same view.
+const KEYS = ['run', 'tab', 'step'];
+const listeners = new Set();
+
+function remembered(key) {
+  try {
+    return localStorage.getItem(`studio.${key}`);
+  } catch {
+    return null; // storage may be forbidden; the page works without
+  }
+}
+
+function remember(key, value) {
+  try {
+    localStorage.setItem(`studio.${key}`, value);
+  } catch {
+    // as above
+  }
+}
+
+/** {run, tab, step} as strings, absent ones undefined. */
+export function get() {
+  const query = new URLSearchParams(location.search);
+  return Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]));
+}
+
+/** Change some of them; null takes one out. A new run or tab is a new entry in the browser's history. */
+export function set(patch, { replace = false } = {}) {
+  const before = get();
+  const query = new URLSearchParams(location.search);
+  if ('run' in patch && patch.run !== before.run && !('step' in patch)) query.delete('step');
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null || value === undefined || value === '') query.delete(key);
+    else query.set(key, value);
+  }
+  const address = `?${query}`;
+  if (address === location.search) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  announce();
+}
+
+/** The address of a view, for links that can be opened in a new tab. */
+export function link(patch) {
+  const query = new URLSearchParams(location.search);
+  query.delete('step');
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null || value === undefined) query.delete(key);
+    else query.set(key, value);
+  }
+  return `?${query}`;
+}
+
+export function onChange(callback) {
+  listeners.add(callback);
+  return () => listeners.delete(callback);
+}
+
+function announce() {
+  const now = get();
+  for (const listener of listeners) listener(now);
+}
+
+addEventListener('popstate', announce);
+
+/** A choice of this person (lang, theme, smoothing ...): from the address, else remembered here, else `fallback`. */
+export function preference(key, fallback) {
+  return new URLSearchParams(location.search).get(key) ?? remembered(key) ?? fallback;
+}
+
+/** Remember a choice; if the address names it, the address follows. */
+export function prefer(key, value) {
+  remember(key, value);
+  const query = new URLSearchParams(location.search);
+  if (query.has(key)) {
+    query.set(key, value);
+    history.replaceState(null, '', `?${query}`);
+  }
+}
