@@ -1,0 +1,67 @@
+"""One batch into the database, whatever is wrong with single records of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from storage.batch import Batch, Happening, Record, Rows, RunGone
+from storage.db import Database
+
+log = logging.getLogger(__name__)
+
+
+def insert_batch(db: Database, rows: Rows, batch: Batch) -> int:
+    """Write `batch` in one transaction unless it is in already; the rows added.
+
+    Raises RunGone, and OperationalError when the database does not answer or is full. A record that the database
+    cannot hold (a step beyond 64 bits, say) is replaced by an event that says so; it never blocks those after it.
+    """
+    try:
+        with db.begin() as connection:
+            return rows.write(connection, batch)
+    except (OperationalError, InterfaceError, RunGone):
+        rows.forget()
+        raise
+    except Exception as error:
+        rows.forget()
+        log.warning("batch %d of %s is written record by record: %s", batch.seq, batch.run_id, error)
+    sound = tuple(_sound(db, rows, batch, record) for record in batch.records)
+    try:
+        with db.begin() as connection:
+            return rows.write(connection, replace(batch, records=sound))
+    except BaseException:
+        rows.forget()
+        raise
+
+
+class _TriedOut(Exception):
+    pass
+
+
+def _sound(db: Database, rows: Rows, batch: Batch, record: Record) -> Record:
+    """The record, or an event in its place, found out by a transaction that is rolled back."""
+    trial = replace(batch, records=(record,))
+    try:
+        with db.begin() as connection:
+            _try(connection, rows, trial)
+    except _TriedOut:
+        return record
+    except (OperationalError, InterfaceError, RunGone):
+        raise
+    except Exception as error:
+        cause = getattr(error, "orig", None) or error
+        message = f"a {type(record).__name__} record could not be stored: {cause}"
+        return Happening(time.time(), "record_refused", "error", message, {"record": repr(record)[:2000]})
+    finally:
+        rows.forget()
+    return record
+
+
+def _try(connection: Connection, rows: Rows, batch: Batch) -> None:
+    rows.write(connection, batch)
+    raise _TriedOut

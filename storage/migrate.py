@@ -1,0 +1,180 @@
+"""Bringing a database to the schema of this version: one process at a time, with a copy kept, and nothing cascading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from filelock import FileLock
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DatabaseError as SqlDatabaseError
+
+from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
+from storage.sqlite import READ, file_of, make_engine
+
+SCRIPTS = Path(__file__).with_name("migrations")
+ADVISORY_LOCK = 0x6772706F  # 'grpo'
+LOCK_S = 120.0
+
+
+def migrate(address: str, scripts: Path = SCRIPTS) -> str:
+    """Create or upgrade the database at `address` and return its schema's revision.
+
+    Raises DatabaseTooNew, DatabaseForeign, DatabaseUnwritable or MigrationFailed, all of them in words.
+    """
+    url = make_url(address)
+    path = file_of(url)
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    directory = ScriptDirectory.from_config(config)
+    if path is not None:
+        _require_writable(path)
+    engine = make_engine(url)
+    try:
+        if path is not None and not path.exists():
+            pass
+        elif _revision(engine, directory, url) == directory.get_current_head():
+            return str(directory.get_current_head())
+        with _one_at_a_time(engine, path):
+            current = _revision(engine, directory, url)
+            if current != directory.get_current_head():
+                _upgrade(engine, config, path, current)
+        return str(directory.get_current_head())
+    except SqlDatabaseError as error:
+        raise _in_words(error, url) from error
+    finally:
+        engine.dispose()
+
+
+def _revision(engine: Engine, directory: ScriptDirectory, url: URL) -> str | None:
+    """The schema's revision, None for an empty database; refuses one that this version does not know."""
+    with engine.connect().execution_options(**{READ: True}) as connection:
+        current = MigrationContext.configure(connection).get_current_revision()
+        tables = [] if current else inspect(connection).get_table_names()
+    if current is None:
+        foreign = sorted(set(tables) - {"alembic_version"})
+        if foreign:
+            raise DatabaseForeign(
+                f"{_name(url)} holds tables that are not GRPO Studio's ({', '.join(foreign[:5])}): "
+                "name another file with --home or DATABASE_URL",
+                f"{_name(url)}에 GRPO Studio의 것이 아닌 테이블({', '.join(foreign[:5])})이 있습니다. "
+                "--home 또는 DATABASE_URL로 다른 위치를 지정하세요.",
+            )
+        return None
+    known = {script.revision for script in directory.walk_revisions()}
+    if current not in known:
+        newest = directory.get_current_head()
+        raise DatabaseTooNew(
+            f"{_name(url)} has schema {current}, newer than the {newest} of this version: update GRPO Studio "
+            "(git pull, then make setup), or use another folder with --home",
+            f"{_name(url)}의 스키마는 {current}로, 이 버전이 아는 {newest}보다 새것입니다. GRPO Studio를 업데이트하거나"
+            "(git pull 후 make setup) --home으로 다른 폴더를 쓰세요.",
+        )
+    return current
+
+
+@contextmanager
+def _one_at_a_time(engine: Engine, path: Path | None) -> Iterator[None]:
+    if path is not None:
+        with FileLock(f"{path}.migrate.lock", timeout=LOCK_S):
+            yield
+        return
+    with engine.connect() as connection:
+        connection.execute(text("SELECT pg_advisory_lock(:n)"), {"n": ADVISORY_LOCK})
+        try:
+            yield
+        finally:
+            connection.execute(text("SELECT pg_advisory_unlock(:n)"), {"n": ADVISORY_LOCK})
+
+
+def _upgrade(engine: Engine, config: Config, path: Path | None, current: str | None) -> None:
+    copy = None
+    if path is not None and current is not None:
+        copy = _backup(engine, path, current)
+    with engine.connect() as connection:
+        if path is not None:
+            # Alembic rebuilds a table by dropping the old one: with foreign keys on, SQLite would delete or refuse
+            # the rows that point to it. The pragma does nothing inside a transaction, hence the raw cursor.
+            _raw(connection, "PRAGMA foreign_keys=OFF")
+        try:
+            with connection.begin():
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+                if path is not None:
+                    _check_references(connection, copy)
+        finally:
+            if path is not None:
+                _raw(connection, "PRAGMA foreign_keys=ON")
+
+
+def _raw(connection: Connection, statement: str) -> None:
+    cursor = connection.connection.cursor()
+    cursor.execute(statement)
+    cursor.close()
+
+
+def _check_references(connection: Connection, copy: Path | None) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    if broken:
+        kept = f"; a copy is at {copy}" if copy else ""
+        raise MigrationFailed(
+            f"the schema change would leave {len(broken)} rows without their parent (first: {tuple(broken[0])}); "
+            f"nothing was changed{kept}"
+        )
+
+
+def _backup(engine: Engine, path: Path, current: str) -> Path:
+    """A compact copy of the whole database beside it."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    copy = path.with_name(f"{path.name}.before-{current}-{stamp}.backup")
+    number = 1
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{path.name}.before-{current}-{stamp}-{number}.backup")
+    with engine.connect() as connection:
+        cursor = connection.connection.cursor()
+        cursor.execute("VACUUM INTO ?", (str(copy),))
+        cursor.close()
+    return copy
+
+
+def _require_writable(path: Path) -> None:
+    """Fail with a clear message before SQLite fails with an unclear one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # SQLite keeps its journal beside the file, so the folder must be writable too.
+        probe = path.with_name(f"{path.name}.migrate.lock")
+        with probe.open("a"):
+            pass
+        if path.exists():
+            with path.open("r+b"):
+                pass
+    except OSError as error:
+        raise DatabaseUnwritable(
+            f"{path} cannot be written ({error.strerror}): make the folder writable or name another with --home",
+            f"{path}에 쓸 수 없습니다({error.strerror}). 폴더에 쓰기 권한을 주거나 --home으로 다른 폴더를 지정하세요.",
+        ) from error
+
+
+def _in_words(error: SqlDatabaseError, url: URL) -> Exception:
+    message = str(error.orig)
+    if "not a database" in message:
+        return DatabaseForeign(
+            f"{_name(url)} is not a SQLite database: name another file with --home or DATABASE_URL",
+            f"{_name(url)}은(는) SQLite 데이터베이스가 아닙니다. --home 또는 DATABASE_URL로 다른 위치를 지정하세요.",
+        )
+    return DatabaseUnwritable(
+        f"{_name(url)} could not be opened ({message}): check the disk and the folder's permissions",
+        f"{_name(url)}을(를) 열지 못했습니다({message}). 디스크 공간과 폴더 권한을 확인하세요.",
+    )
+
+
+def _name(url: URL) -> str:
+    return url.database if url.get_backend_name() == "sqlite" and url.database else url.render_as_string()

@@ -1,0 +1,213 @@
+"""The tables. Ids only grow (AUTOINCREMENT: never used twice, even after a deletion), so an id is a cursor.
+
+Rows hang on `run.key`, a small integer, since a million points repeat it. No foreign key cascades: a
+deletion goes through runs.delete_run, in pieces, and a schema change cannot take rows with it.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, UniqueConstraint
+
+from storage.columns import ExactFloat, ExactText, JsonText, Key, PackedText
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _run_key() -> Column[int]:
+    return Column("run_key", Key, ForeignKey("run.key"), nullable=False)
+
+
+run = Table(
+    "run",
+    metadata,
+    Column("key", Key, primary_key=True, autoincrement=True),
+    Column("id", ExactText, nullable=False, unique=True),
+    Column("name", ExactText, nullable=False),
+    Column("state", ExactText, nullable=False),
+    Column("reason", ExactText),
+    Column("config", JsonText, nullable=False),
+    Column("preset", ExactText),
+    Column("created_at", ExactFloat, nullable=False),
+    Column("started_at", ExactFloat),
+    Column("ended_at", ExactFloat),
+    Column("attempt", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("stage", ExactText),
+    Column("stage_step", Integer, nullable=False),
+    Column("stage_total", Integer),
+    Column("last_step", Integer, nullable=False),
+    Column("total_steps", Integer),
+    Column("step_at", ExactFloat),
+    Column("eta_s", ExactFloat),
+    Column("stop_requested", ExactText),
+    Column("log_tail", ExactText),
+    Column("reward_names", JsonText, nullable=False),
+    # A deletion starts by setting this: the run is gone for every reader while its rows go in pieces.
+    Column("deleted", Boolean(create_constraint=False), nullable=False),
+    sqlite_autoincrement=True,
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("number", Integer, nullable=False),
+    Column("phase", ExactText, nullable=False),
+    Column("resume_step", Integer, nullable=False),
+    Column("started_at", ExactFloat, nullable=False),
+    Column("changed", JsonText, nullable=False),
+    UniqueConstraint("run_key", "number"),
+    sqlite_autoincrement=True,
+)
+
+# How far each writer's batches are in: what makes taking in a spill file twice harmless.
+writer_mark = Table(
+    "writer_mark",
+    metadata,
+    Column("writer", ExactText, primary_key=True),
+    _run_key(),
+    Column("seq", Key, nullable=False),
+    Index("ix_writer_mark_run_key", "run_key"),
+)
+
+# The names of a run's curves, so that a point carries a number instead of two strings.
+series = Table(
+    "series",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("phase", ExactText, nullable=False),
+    Column("name", ExactText, nullable=False),
+    UniqueConstraint("run_key", "phase", "name"),
+    sqlite_autoincrement=True,
+)
+
+metric = Table(
+    "metric",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("series_id", Key, ForeignKey("series.id"), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("step", Key, nullable=False),
+    Column("value", ExactFloat, nullable=False),
+    Column("at", ExactFloat, nullable=False),
+    # One range scan for "what is new since": flat however long the run is.
+    Index(None, "run_key", "id"),
+    # One seek a curve for its last live value.
+    Index(None, "series_id", "attempt", "step"),
+    sqlite_autoincrement=True,
+)
+
+# Points copied into arrays (little-endian int64 steps, float64 values), so that the whole of a long run
+# is read as a few blobs. Derived: `metric` stays the truth, and points after the last `last_id` are read there.
+metric_chunk = Table(
+    "metric_chunk",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("series_id", Key, ForeignKey("series.id"), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("last_id", Key, nullable=False),
+    Column("steps", LargeBinary, nullable=False),
+    Column("points", LargeBinary, nullable=False),
+    Index(None, "run_key", "last_id"),
+    Index(None, "series_id"),
+    sqlite_autoincrement=True,
+)
+
+sample_group = Table(
+    "sample_group",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("attempt", Integer, nullable=False),
+    Column("step", Key, nullable=False),
+    Column("phase", ExactText, nullable=False),
+    Column("prompt_id", ExactText, nullable=False),
+    Column("prompt", PackedText, nullable=False),
+    Column("prompt_format", ExactText, nullable=False),
+    Column("ground_truth", PackedText),
+    Column("reward_names", JsonText, nullable=False),
+    Index(None, "run_key", "id"),
+    Index(None, "run_key", "step"),
+    sqlite_autoincrement=True,
+)
+
+completion = Table(
+    "completion",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    Column("group_id", Key, ForeignKey("sample_group.id"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("text", PackedText, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("truncated", Boolean(create_constraint=False), nullable=False),
+    Column("rewards", JsonText, nullable=False),
+    Column("total", ExactFloat),
+    Column("advantage", ExactFloat),
+    UniqueConstraint("group_id", "position"),
+    sqlite_autoincrement=True,
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("at", ExactFloat, nullable=False),
+    Column("kind", ExactText, nullable=False),
+    Column("level", ExactText, nullable=False),
+    Column("message", ExactText, nullable=False),
+    Column("data", JsonText, nullable=False),
+    Index(None, "run_key", "id"),
+    sqlite_autoincrement=True,
+)
+
+evaluation = Table(
+    "evaluation",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("attempt", Integer, nullable=False),
+    Column("at", ExactFloat, nullable=False),
+    Column("moment", ExactText, nullable=False),
+    Column("step", Key, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("accuracy", ExactFloat, nullable=False),
+    Column("format_rate", ExactFloat, nullable=False),
+    Column("mean_length", ExactFloat, nullable=False),
+    Column("eos_rate", ExactFloat, nullable=False),
+    Column("mean_reward", ExactFloat),
+    Column("dataset", ExactText, nullable=False),
+    Column("seconds", ExactFloat, nullable=False),
+    Index(None, "run_key", "id"),
+    sqlite_autoincrement=True,
+)
+
+evaluation_item = Table(
+    "evaluation_item",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    Column("evaluation_id", Key, ForeignKey("evaluation.id"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("prompt", PackedText, nullable=False),
+    Column("prompt_format", ExactText, nullable=False),
+    Column("ground_truth", PackedText),
+    Column("completion", PackedText, nullable=False),
+    Column("correct", Boolean(create_constraint=False), nullable=False),
+    Column("formatted", Boolean(create_constraint=False), nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("eos", Boolean(create_constraint=False), nullable=False),
+    Column("reward", ExactFloat),
+    UniqueConstraint("evaluation_id", "position"),
+    sqlite_autoincrement=True,
+)

@@ -1,0 +1,177 @@
+"""What the store takes and gives: frozen values, so that a reader can hand them to any thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+
+class RunState(StrEnum):
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    LOST = "lost"
+
+    @property
+    def ended(self) -> bool:
+        return self in ENDED
+
+
+ENDED = frozenset({RunState.STOPPED, RunState.SUCCEEDED, RunState.FAILED, RunState.LOST})
+
+StopMode = Literal["save", "now"]
+Level = Literal["info", "warn", "error"]
+PromptFormat = Literal["text", "messages"]
+When = Literal["before", "after", "during"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of the run table. Times are seconds since the epoch; `revision` grows at every change."""
+
+    id: str
+    name: str
+    state: RunState
+    reason: str | None
+    config: dict[str, Any]
+    preset: str | None
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    attempt: int
+    revision: int
+    stage: str | None
+    stage_step: int
+    stage_total: int | None
+    last_step: int
+    total_steps: int | None
+    step_at: float | None
+    eta_s: float | None
+    stop_requested: StopMode | None
+    log_tail: str | None
+    reward_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One start of a run. It went on after `resume_step` of `phase` (0: from the beginning of that phase)."""
+
+    run_id: str
+    attempt: int
+    resume_step: int
+    started_at: float
+    changed: dict[str, Any]
+    phase: str = "train"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPoint:
+    """One value of one metric; `value` may be NaN or infinite. `id` is the cursor."""
+
+    id: int
+    step: int
+    phase: str
+    name: str
+    value: float
+    attempt: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One sampled answer. `rewards` runs along the generation's `reward_names`; None: not scored."""
+
+    text: str
+    tokens: int
+    truncated: bool
+    rewards: tuple[float | None, ...]
+    total: float | None
+    advantage: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One prompt and its completions. `prompt` is JSON text when `prompt_format` is 'messages'."""
+
+    prompt_id: str
+    prompt: str
+    prompt_format: PromptFormat
+    ground_truth: str | None
+    completions: tuple[Completion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """All groups that one step sampled."""
+
+    step: int
+    phase: str
+    reward_names: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGroup:
+    """A group as read back; `id` is the cursor."""
+
+    id: int
+    step: int
+    phase: str
+    attempt: int
+    prompt_id: str
+    prompt: str
+    prompt_format: PromptFormat
+    ground_truth: str | None
+    completions: tuple[Completion, ...]
+    reward_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationItem:
+    """One held-out row and what the model answered."""
+
+    prompt: str
+    prompt_format: PromptFormat
+    ground_truth: str | None
+    completion: str
+    correct: bool
+    formatted: bool
+    tokens: int
+    eos: bool
+    reward: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The summary of one evaluation. Rates are 0..1, lengths in tokens; `id`, `run_id`, `at` are set when read."""
+
+    when: When
+    step: int
+    n: int
+    accuracy: float
+    format_rate: float
+    mean_length: float
+    eos_rate: float
+    mean_reward: float | None
+    dataset: str
+    seconds: float
+    id: int = 0
+    run_id: str = ""
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a run, in words."""
+
+    id: int
+    at: float
+    kind: str
+    level: Level
+    message: str
+    data: dict[str, Any] = field(default_factory=dict)
