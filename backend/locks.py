@@ -84,6 +84,11 @@ def held(path: Path) -> bool:
     return False
 
 
+def supported() -> bool:
+    """Can runs be started on this system?"""
+    return fcntl is not None
+
+
 def _require():
     if fcntl is None:
         raise StudioError(NO_LOCKS)

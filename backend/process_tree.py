@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 MARK = "GRPO_STUDIO_RUN"  # in the environment of a worker and so of everything it starts
+SIGKILL = int(getattr(signal, "SIGKILL", 9))  # Windows has no such name
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 LINUX = sys.platform == "linux"

@@ -1,0 +1,131 @@
+"""Starting runs: the queue, the environment a run gets, and the shim, in a session of its own.
+
+What a run gets of the environment: everything but variables whose name looks secret. Three are passed on all the
+same, since training needs them: HF_TOKEN (gated models and data sets on the hub), its old name
+HUGGING_FACE_HUB_TOKEN, and DATABASE_URL (where the run writes). Their values are redacted from the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+
+from backend import runfiles
+from backend.errors import WrongState
+from backend.identity import send
+from backend.locks import FileLock, supported
+from backend.redact import is_secret_name
+from backend.runfiles import Stop, StopMode
+from backend.settings import PROJECT, Settings
+from backend.text import Text
+from storage import queue
+from storage.db import Database
+from storage.reader import Reader
+from storage.records import Run, RunState
+from storage.runs import transition
+
+log = logging.getLogger(__name__)
+PASSED_ON = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "DATABASE_URL")
+WORKER_VARIABLE = "GRPO_STUDIO_WORKER"  # for tests only: the module that stands in for backend.workers.train
+WORKER = "backend.workers.train"
+_shims: list[subprocess.Popen[bytes]] = []
+
+
+def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]:
+    """What the shim and the worker get."""
+    kept = {name: value for name, value in source.items() if name in PASSED_ON or not is_secret_name(name)}
+    kept |= {
+        "GRPO_STUDIO_HOME": str(settings.home),
+        "PYTHONUNBUFFERED": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    return kept
+
+
+def worker_argv(settings: Settings, run_id: str) -> list[str]:
+    module = os.environ.get(WORKER_VARIABLE) or WORKER
+    return [sys.executable, "-m", module, "--home", str(settings.home), "--run", run_id]
+
+
+def start_next(settings: Settings, db: Database) -> str | None:
+    """Start the run whose turn it is; its id, or None when one is active, none waits or another process was faster.
+
+    The lock is taken before the claim and handed to the shim, so that a started run is never without a holder.
+    """
+    reap()
+    if not supported():
+        return None
+    for run_id in queue.waiting(db):
+        lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
+        if lock is None:
+            continue
+        with lock:
+            if not queue.claim(db, run_id):
+                return None
+            run = Reader(db).run(run_id)
+            if run is None:
+                return None
+            try:
+                launch(settings, run, lock)
+            except OSError as error:
+                log.exception("run %s could not be launched", run_id)
+                transition(
+                    db, run_id, RunState.STARTING, RunState.FAILED, reason=f"the worker could not be started: {error}"
+                )
+                continue
+        return run_id
+    return None
+
+
+def launch(settings: Settings, run: Run, lock: FileLock) -> None:
+    """Start the shim of a run whose lock is held here. Raises OSError when no process can be started."""
+    folder = settings.run_dir(run.id)
+    (folder / "logs").mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-m", "backend.shim", "--home", str(settings.home), "--run", run.id]
+    argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd), "--", *worker_argv(settings, run.id)]
+    with (folder / "logs" / "shim.log").open("ab") as out:
+        shim = subprocess.Popen(
+            argv,
+            cwd=PROJECT,
+            env=environment(os.environ, settings),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            pass_fds=(lock.fd,),
+        )
+    lock.hand_over()
+    _shims.append(shim)
+
+
+def reap() -> None:
+    """Collect shims that were started here and have ended, so that a long-lived server keeps no zombies."""
+    _shims[:] = [shim for shim in _shims if shim.poll() is None]
+
+
+def ask_to_stop(settings: Settings, run: Run, mode: StopMode, grace_s: float) -> None:
+    """Leave the wish where the shim looks, and wake it. A run without a shim yet finds the wish when it has one."""
+    folder = settings.run_dir(run.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    runfiles.write_stop(folder, Stop(run.attempt, mode, grace_s))
+    pids = runfiles.read_pids(folder, run.attempt)
+    if pids is not None and pids.shim is not None:
+        send(pids.shim, signal.SIGTERM if mode == "save" else signal.SIGUSR1)
+
+
+def require_lock(settings: Settings, run_id: str, timeout: float = 10.0) -> FileLock:
+    """The lock of an ended run, whose last processes may still be going. WrongState when they do not go."""
+    lock = FileLock.take(settings.run_dir(run_id) / "run.lock", timeout)
+    if lock is None:
+        raise WrongState(
+            Text(
+                en=f"run {run_id} is still ending; try again in a moment",
+                ko=f"실행 {run_id}이(가) 아직 끝나는 중입니다. 잠시 후 다시 시도하세요",
+            )
+        )
+    return lock

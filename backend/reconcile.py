@@ -1,0 +1,119 @@
+"""Settling what nobody could say: at start, before every read command, every few seconds in the web server, and
+by each shim as its last act. Any number of processes may do it at once.
+
+The lock is the sign of life. Whoever settles a run takes its lock first, so the run can be neither alive nor started
+meanwhile, and looks at the row only then; the change itself is a compare-and-set all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+
+from backend import launcher, process_tree, reasons, runfiles
+from backend.identity import alive, boot_id
+from backend.identity import send as send_signal
+from backend.locks import FileLock, held, supported
+from backend.settings import Settings
+from backend.text import Text
+from backend.worker_log import tail
+from storage.db import Database
+from storage.reader import Reader
+from storage.records import Run, RunState
+from storage.runs import transition
+from storage.spill import ingest_spill
+
+log = logging.getLogger(__name__)
+ACTIVE = (RunState.STARTING, RunState.RUNNING, RunState.STOPPING)
+
+
+def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
+    """Settle every run that has ended without saying so, take in spilled records, start the next in the queue.
+
+    Returns the ids of the runs whose state it changed.
+    """
+    if not supported():
+        return []
+    with _database(settings, db) as database:
+        changed = [
+            run.id for run in Reader(database).runs() if run.state in ACTIVE and settle(settings, database, run.id)
+        ]
+        take_in_spills(settings, database)
+        started = launcher.start_next(settings, database)
+        return [*changed, *([started] if started else [])]
+
+
+@contextmanager
+def _database(settings: Settings, db: Database | None):
+    if db is not None:
+        yield db
+        return
+    own = Database(settings.database_url)
+    try:
+        yield own
+    finally:
+        own.close()
+
+
+def settle(settings: Settings, db: Database, run_id: str) -> bool:
+    """Give one run that is not alive its end. False when it is alive or somebody else has settled it."""
+    folder = settings.run_dir(run_id)
+    if held(folder / "run.lock"):
+        return False
+    lock = FileLock.take(folder / "run.lock", timeout=1.0)
+    if lock is None:
+        return False
+    with lock:
+        run = Reader(db).run(run_id)
+        if run is None or run.state not in ACTIVE:
+            return False
+        ended = runfiles.read_exit(folder, run.attempt)
+        if ended is None and not _all_gone(settings, run):
+            return False
+        _ingest(settings, db, run_id)
+        if ended is None:
+            state, reason = RunState.LOST, _why_lost(settings, run)
+        elif run.stop_requested or ended.stop:
+            state, reason = RunState.STOPPED, reasons.of_stop(ended)
+        else:
+            state, reason = RunState.FAILED, reasons.of_failure(ended)
+        words = None if reason is None else reason.en
+        log_tail = None if state is RunState.STOPPED else tail(folder / "logs") or None
+        at = None if ended is None else ended.at
+        return transition(
+            db, run_id, ACTIVE, state, reason=words, log_tail=log_tail, **({} if at is None else {"ended_at": at})
+        )
+
+
+def take_in_spills(settings: Settings, db: Database) -> int:
+    """Records that a worker could not write to the database and left beside its log. Rows taken in."""
+    rows = 0
+    for path in settings.home.glob("runs/*/spill.jsonl"):
+        folder = path.parent
+        lock = None if held(folder / "run.lock") else FileLock.take(folder / "run.lock")
+        if lock is None:
+            continue  # its own writer takes them in
+        with lock:
+            rows += _ingest(settings, db, folder.name)
+    return rows
+
+
+def _ingest(settings: Settings, db: Database, run_id: str) -> int:
+    path = settings.run_dir(run_id) / "spill.jsonl"
+    return ingest_spill(db, run_id, path) if path.exists() else 0
+
+
+def _all_gone(settings: Settings, run: Run) -> bool:
+    """End what a killed shim could not. False when something will not die: the run is not settled then."""
+    pids = runfiles.read_pids(settings.run_dir(run.id), run.attempt)
+    worker = pids.worker if pids else None
+    if worker is not None and alive(worker):
+        send_signal(worker, process_tree.SIGKILL)
+    return process_tree.end_leftovers(settings.home, run.id) and not (worker is not None and alive(worker))
+
+
+def _why_lost(settings: Settings, run: Run) -> Text:
+    pids = runfiles.read_pids(settings.run_dir(run.id), run.attempt)
+    if pids is None or pids.shim is None:
+        return reasons.NEVER_STARTED
+    return reasons.MACHINE_RESTARTED if pids.shim.boot != boot_id() else reasons.SHIM_GONE
