@@ -11,6 +11,7 @@ HELP = {
     "ko": "마지막 <answer> 태그의 내용이 정답과 정확히 같으면 1, 아니면 0입니다(앞뒤 공백은 무시). "
     "정답이 없는 행은 계산에서 뺍니다.",
 }
+BOUNDS = (0.0, 1.0)
 
 
 def judge(completion: str, *, ground_truth: object) -> Verdict:

@@ -3,7 +3,8 @@
 A reward is one file in this folder with
 - `judge(completion: str, *, ...) -> Verdict`: one completion, one verdict. Keyword-only parameters without a
   default are dataset columns; those with a default are arguments a user may set, checked against their annotation;
-- `LABEL` and `HELP`: dictionaries with "en" and "ko".
+- `LABEL` and `HELP`: dictionaries with "en" and "ko";
+- `BOUNDS`: the least and the greatest score it can give, or None where they depend on its arguments.
 It imports nothing but the standard library and `backend.rewards.verdict`, so that its source can be carried into
 an exported script.
 
@@ -54,6 +55,7 @@ class RewardSpec:
     help: Text
     columns: tuple[str, ...]
     arguments: tuple[Argument, ...]
+    bounds: tuple[float, float] | None
     judge: Callable[..., Verdict]
 
 
@@ -88,7 +90,8 @@ def spec(name: str) -> RewardSpec:
         )
     module = importlib.import_module(f"backend.rewards.{name}")
     columns, arguments = _signature(module)
-    return RewardSpec(name, Text(**module.LABEL), Text(**module.HELP), columns, arguments, module.judge)
+    label, about = Text(**module.LABEL), Text(**module.HELP)
+    return RewardSpec(name, label, about, columns, arguments, module.BOUNDS, module.judge)
 
 
 def _signature(module: ModuleType) -> tuple[tuple[str, ...], tuple[Argument, ...]]:
@@ -165,6 +168,7 @@ class Reward:
         self.spec = reward
         self.args = dict(args)
         self.__name__ = reward.name
+        self.bounds = reward.bounds
         self.failed = 0
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
 

@@ -13,6 +13,7 @@ HELP = {
     "whether the answer is right.",
     "ko": "응답이 정해진 형식의 <answer>...</answer>로 끝나면 1, 아니면 0입니다. 답이 맞는지는 보지 않습니다.",
 }
+BOUNDS = (0.0, 1.0)
 
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 

@@ -46,7 +46,7 @@ def _left_out(node: ast.stmt) -> bool:
         case ast.ImportFrom(module=module):
             return module == "__future__" or (module or "").startswith("backend.")
         case ast.Assign(targets=[ast.Name(id=name)]):
-            return name in ("LABEL", "HELP")
+            return name in ("LABEL", "HELP", "BOUNDS")
         case ast.Expr(value=ast.Constant()):
             return True
         case _:

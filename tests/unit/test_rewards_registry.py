@@ -17,7 +17,7 @@ from backend.text import Text
 
 
 def made(judge: Any, columns: tuple[str, ...] = ()) -> Reward:
-    return Reward(RewardSpec("made", Text("made", "made"), Text("", ""), columns, (), judge), {})
+    return Reward(RewardSpec("made", Text("made", "made"), Text("", ""), columns, (), None, judge), {})
 
 
 def test_every_file_is_found_and_described() -> None:
@@ -31,6 +31,7 @@ def test_every_file_is_found_and_described() -> None:
         assert found.help.en
         assert found.help.ko != found.help.en
         assert rewards.get(name).__name__ == name
+        assert found.bounds is None or found.bounds[0] < found.bounds[1]
 
 
 def test_columns_and_arguments_come_from_the_signature() -> None:
