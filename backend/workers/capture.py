@@ -1,0 +1,110 @@
+"""What one generation produced, as records: pure Python, no torch, on references that the trainer already holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.workers.reward_calls import weighted_total
+from backend.workers.signal_share import Extremes, SignalCount
+from storage.records import Completion, Generation, Group, PromptFormat
+
+PROMPT_ID = "prompt_id"
+
+
+def prompt_text(prompt: Any) -> tuple[str, PromptFormat]:
+    """A prompt as stored: a string as it is, messages as JSON text that reads back to the same value."""
+    if isinstance(prompt, str):
+        return prompt, "text"
+    return json.dumps(prompt, ensure_ascii=False), "messages"
+
+
+def truth_text(truth: Any) -> str | None:
+    return truth if truth is None or isinstance(truth, str) else json.dumps(truth, ensure_ascii=False)
+
+
+def completion_text(completion: Any) -> str:
+    """A completion as the model wrote it: a string, one assistant message's text, or several messages as JSON."""
+    if isinstance(completion, str):
+        return completion
+    if len(completion) == 1 and isinstance(completion[0].get("content"), str) and len(completion[0]) == 2:
+        return completion[0]["content"]
+    return json.dumps(completion, ensure_ascii=False)
+
+
+def stable_id(prompt: Any, truth: Any) -> str:
+    """An id of a row that stays the same over runs and resumes: a hash of its prompt and ground truth."""
+    text = json.dumps([prompt, truth], ensure_ascii=True, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def generation_record(
+    *,
+    step: int,
+    phase: str,
+    group_size: int,
+    reward_names: tuple[str, ...],
+    weights: Sequence[float],
+    rows: Sequence[dict[str, Any]],
+    completions: Sequence[Any],
+    completion_ids: Sequence[Sequence[int]],
+    final_ids: frozenset[int],
+    scores: Sequence[Sequence[float]],
+    advantages: Sequence[float],
+) -> Generation:
+    """Groups of `group_size` consecutive completions. All sequences run along the N completions of one process.
+
+    `scores[i][k]` is reward k of completion i, NaN where it does not apply. A completion is truncated when its last
+    token is neither an end token nor padding (`final_ids`), as TRL counts it.
+    """
+    groups = []
+    for start in range(0, len(completions), group_size):
+        row = rows[start]
+        text, prompt_format = prompt_text(row["prompt"])
+        truth = truth_text(row.get("ground_truth"))
+        members = []
+        for i in range(start, start + group_size):
+            given = tuple(None if s != s else s for s in scores[i])
+            ids = completion_ids[i]
+            members.append(
+                Completion(
+                    text=completion_text(completions[i]),
+                    tokens=len(ids),
+                    truncated=not ids or ids[-1] not in final_ids,
+                    rewards=given,
+                    total=weighted_total(given, weights),
+                    advantage=advantages[i],
+                )
+            )
+        groups.append(Group(str(row[PROMPT_ID]), text, prompt_format, truth, tuple(members)))
+    return Generation(step, phase, reward_names, tuple(groups))
+
+
+@dataclass(slots=True)
+class StepCapture:
+    """What one optimizer step adds up to, over the generations in it (several where GA is larger than S)."""
+
+    extremes: Extremes
+    signal: SignalCount = field(init=False)
+    generate_s: float = 0.0
+    reward_s: float = 0.0
+    completions: int = 0
+
+    def __post_init__(self) -> None:
+        self.signal = SignalCount(self.extremes)
+
+    def add(self, generation: Generation) -> None:
+        for group in generation.groups:
+            self.signal.add([c.total for c in group.completions])
+            self.completions += len(group.completions)
+
+    def metrics(self, step_s: float) -> dict[str, float]:
+        """The step's own metrics; `step_s` is its wall time. Generation times only where there was a generation."""
+        values = {"time/update": max(0.0, step_s - self.generate_s - self.reward_s)}
+        if self.completions:
+            values |= {"time/generate": self.generate_s, "time/reward": self.reward_s}
+            values |= self.signal.shares()
+        return values

@@ -1,0 +1,57 @@
+"""The device that a run trains on, and how many threads a CPU should be given."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingDevice:
+    """`kind`: cuda, xpu, mps or cpu. `bf16`: bfloat16 autocast works and is not emulated."""
+
+    kind: str
+    bf16: bool
+    name: str
+
+
+def detect(use_cpu: bool | None) -> TrainingDevice:
+    """The device transformers will choose: the first accelerator, unless `use_cpu` is True."""
+    import torch
+
+    if not use_cpu and torch.cuda.is_available():
+        capable = torch.cuda.is_bf16_supported(including_emulation=False)
+        return TrainingDevice("cuda", capable, torch.cuda.get_device_name())
+    if not use_cpu and hasattr(torch, "xpu") and torch.xpu.is_available():
+        return TrainingDevice("xpu", True, torch.xpu.get_device_name())
+    if not use_cpu and torch.backends.mps.is_available():
+        return TrainingDevice("mps", False, "MPS")
+    return TrainingDevice("cpu", False, "CPU")
+
+
+def _quota() -> float | None:
+    """The CPU quota of this container's cgroup in cores, None where there is none."""
+    try:
+        limit, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return None
+    return None if limit == "max" else int(limit) / int(period)
+
+
+def thread_count() -> int:
+    """Physical cores that this process may use: more threads than that only wait for each other."""
+    physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
+    quota = _quota()
+    return max(1, min(physical, allowed, int(quota) if quota and quota >= 1 else physical))
+
+
+def prepare_environment() -> None:
+    """Settings that must stand before torch and transformers are imported. What the user has set stays."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("OMP_NUM_THREADS", str(thread_count()))
+    os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")

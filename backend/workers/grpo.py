@@ -1,0 +1,227 @@
+"""The stages around GRPOTrainer: evaluation before, training with everything recorded, evaluation after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from peft import LoraConfig
+from transformers import AutoTokenizer, BitsAndBytesConfig
+from trl import GRPOConfig
+
+from backend import rewards as registry
+from backend.workers import checkpoints, trl_adapter
+from backend.workers import rows as run_rows
+from backend.workers.callbacks import GRPOCallback
+from backend.workers.evaluate import Scorers, evaluate, identical_answers
+from backend.workers.job import Job
+from backend.workers.memory import MemoryMeter
+from backend.workers.recorder import RecordedGRPOTrainer
+from backend.workers.reward_calls import checked, distinct_names
+from backend.workers.signal_share import Extremes
+from backend.workers.stop import StopHere
+from storage.reader import Reader
+from storage.records import Generation, When
+from storage.runs import set_fields
+
+# What the built-in rewards can give at least and at most.
+BOUNDS = {"accuracy": (0.0, 1.0), "format": (0.0, 1.0)}
+ERROR_EVENTS = 50  # a reward that fails on everything must not fill the database
+
+
+class Rewards:
+    """The run's reward functions, named, checked, and with their failures told as events."""
+
+    def __init__(self, job: Job) -> None:
+        config = job.config
+        self._job = job
+        self._told = 0
+        self._functions = [registry.get(name, config.reward_args.get(name)) for name in config.rewards]
+        self.names = tuple(distinct_names(self._functions))
+        self.checked = [checked(f, n, self._failed) for f, n in zip(self._functions, self.names, strict=True)]
+        self.weights = [float(w) for w in config.reward_weights or [1.0] * len(self.names)]
+
+    def extremes(self) -> Extremes:
+        """Of the total reward: from the functions' own `bounds`, else those of the built-in ones, else as seen."""
+        bounds = [getattr(f, "bounds", None) or BOUNDS.get(n) for f, n in zip(self._functions, self.names, strict=True)]
+        return Extremes.of(bounds, self.weights)
+
+    def scorers(self, columns: Sequence[str]) -> Scorers:
+        """For evaluation: `accuracy` and `format` of the run itself, else the built-in ones where the rows allow."""
+        return Scorers(self.checked, self.weights, self._rate("accuracy", columns), self._rate("format", columns))
+
+    def _rate(self, name: str, columns: Sequence[str]) -> Any:
+        if name in self.names:
+            return self.checked[self.names.index(name)]
+        if name not in registry.names() or not set(registry.spec(name).columns) <= set(columns):
+            return None
+        return registry.get(name)
+
+    def _failed(self, name: str, index: int, completion: Any, trace: str) -> None:
+        self._tell(name, index, str(completion), trace)
+
+    def tell_failures(self) -> None:
+        for function in self._functions:
+            for failure in function.take_failures():
+                self._tell(failure.reward, failure.row, failure.completion, failure.traceback)
+
+    def _tell(self, name: str, row: int, completion: str, trace: str) -> None:
+        self._told += 1
+        if self._told > ERROR_EVENTS:
+            return
+        last = trace.strip().splitlines()[-1] if trace.strip() else ""
+        self._job.writer.event(
+            "reward_error",
+            f"the reward {name} could not score a completion, which counts as missing: {last}",
+            "error",
+            {"reward": name, "row": row, "completion": completion[:2000], "traceback": trace[-4000:]},
+        )
+
+
+class GRPOStage:
+    """One trainer for the three stages, so that what is evaluated is the very model that is trained."""
+
+    def __init__(
+        self, job: Job, model: str, train: list[run_rows.Row], held_out: list[run_rows.Row], data: str
+    ) -> None:
+        self.job, self.held_out, self.data = job, held_out, data
+        self.rewards = Rewards(job)
+        config = job.config
+        set_fields(job.db, job.run.id, reward_names=self.rewards.names)
+        job.enter("load")
+        self.template_kwargs = dict(config.chat_template_kwargs or {})
+        tokenizer = AutoTokenizer.from_pretrained(
+            model,
+            revision=config.model_revision if not Path(model).is_dir() else None,
+            padding_side="left",
+            truncation_side="left",
+            trust_remote_code=config.trust_remote_code,
+        )
+        folder = checkpoints.checkpoints_dir(job.run_dir)
+        kwargs = trl_adapter.grpo_kwargs(config, output_dir=str(folder), device=job.device)
+        quantization = trl_adapter.quantization_kwargs(config, job.device)
+        callback = GRPOCallback(job, MemoryMeter(job.device.kind))
+        self.trainer = RecordedGRPOTrainer(
+            model=model,
+            reward_funcs=list(self.rewards.checked),
+            args=GRPOConfig(**kwargs),
+            train_dataset=run_rows.as_dataset(train),
+            eval_dataset=run_rows.as_dataset(held_out) if config.eval_strategy != "no" and held_out else None,
+            processing_class=tokenizer,
+            callbacks=[callback],
+            peft_config=LoraConfig(**trl_adapter.lora_kwargs(config)) if trl_adapter.uses_adapter(config) else None,
+            quantization_config=BitsAndBytesConfig(**quantization) if quantization else None,
+            on_generation=self._generation,
+            extremes=self.rewards.extremes(),
+            stop=job.stop,
+            phase_of=job.enter,
+            manifest_facts=lambda: {"run": job.run.id, "attempt": job.run.attempt},
+            keep=config.save_total_limit,
+        )
+        callback.trainer = self.trainer
+        self.tokenizer = tokenizer
+        self._fit_rows(train)
+
+    def _fit_rows(self, train: list[run_rows.Row]) -> None:
+        """Leave out prompts that cannot be answered within the model's context, and say how many."""
+        config = self.job.config
+        context = getattr(self.trainer.model.config.get_text_config(), "max_position_embeddings", None)
+        limit = context - config.max_completion_length if context else None
+        for name, rows in (("training", train), ("evaluation", self.held_out)):
+            counts = run_rows.token_counts(rows, self.tokenizer, self.template_kwargs)
+            kept, dropped = run_rows.drop_long(rows, counts, limit)
+            if dropped:
+                self.job.writer.event(
+                    "rows_dropped",
+                    f"{dropped} of {len(rows)} {name} rows were left out: with {config.max_completion_length} new "
+                    f"tokens their prompts exceed the model's context of {context} tokens",
+                    "warn",
+                    {"dropped": dropped, "rows": len(rows), "limit": limit},
+                )
+                if rows is train:
+                    train = kept
+                    self.trainer.train_dataset = run_rows.as_dataset(kept)
+                else:
+                    self.held_out = kept
+        needed = trl_adapter.generation_batch(config) // config.num_generations
+        run_rows.require(train, needed)
+
+    def _generation(self, generation: Generation) -> None:
+        self.job.writer.generation(generation)
+        self.rewards.tell_failures()
+
+    def evaluate(self, when: When, step: int) -> None:
+        """One of the two evaluations, unless an earlier attempt has stored it."""
+        job, config = self.job, self.job.config
+        stored = next((e for e in Reader(job.db).evaluations(job.run.id) if e.when == when), None)
+        if stored is not None:
+            job.evaluation_s = stored.seconds
+            return
+        if not self.held_out:
+            job.writer.event("evaluation_skipped", "there are no held-out rows to evaluate on", "warn")
+            return
+        job.begin(f"evaluate_{when}", len(self.held_out))
+        with self.trainer.accelerator.autocast():
+            summary, items = evaluate(
+                self.trainer.accelerator.unwrap_model(self.trainer.model),
+                self.tokenizer,
+                self.held_out,
+                self.rewards.scorers(list(self.held_out[0])),
+                when=when,
+                step=step,
+                dataset=self.data,
+                max_new_tokens=config.max_completion_length,
+                batch_size=config.evaluate_batch_size,
+                eos_ids=self.trainer.eos_token_ids,
+                template_kwargs=self.template_kwargs,
+                check_stop=job.stop.check,
+                on_batch=job.step,
+            )
+        job.writer.evaluation(summary, items)
+        job.evaluation_s = summary.seconds
+        if identical_answers(items):
+            job.writer.event("identical_answers", f"all {len(items)} answers of this evaluation are the same", "warn")
+
+    def train(self) -> int:
+        """Train from the last complete checkpoint, or from the start. Returns the last step. StopHere on a stop."""
+        job, trainer = self.job, self.trainer
+        last = self._resume_point()
+        total = trainer.planned_steps()
+        after = job.evaluation_s if job.config.evaluate_after else 0.0
+        job.begin("grpo", total, last[1] if last else 0, after)
+        if last and last[1] >= total:
+            trainer.load_weights(last[0])
+            return last[1]
+        try:
+            trainer.train(resume_from_checkpoint=str(last[0]) if last else None)
+        except StopHere:
+            if trainer.state.global_step:
+                trainer.save_completed_step()
+            raise
+        if trainer.state.global_step < total:
+            job.stop.check()
+        return trainer.state.global_step
+
+    def _resume_point(self) -> tuple[Path, int] | None:
+        job = self.job
+        folder = checkpoints.checkpoints_dir(job.run_dir)
+        if job.run.attempt == 1:
+            return None
+        for step, path in reversed(checkpoints.numbered(folder)):
+            why = "it is beyond the step to resume from" if step > job.resume_step else checkpoints.problem(path)
+            if why is None:
+                checkpoints.drop_after(folder, step)
+                return path, step
+            job.writer.event("checkpoint_left_out", f"checkpoint {step} was not used: {why}", "warn")
+        checkpoints.drop_after(folder, -1)
+        return None
+
+    def save(self) -> Path:
+        """The trained model or adapter, with its tokenizer, in final/."""
+        self.job.enter("checkpoint")
+        final = self.job.run_dir / "final"
+        checkpoints.forget_manifest(final)
+        self.trainer.save_model(str(final))
+        checkpoints.write_manifest(final, step=self.trainer.state.global_step, run=self.job.run.id)
+        return final

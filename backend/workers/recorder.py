@@ -1,0 +1,254 @@
+"""TRL's GRPOTrainer with our eyes on it. Every private name of TRL that this project uses is in this file.
+
+Pinned by tests/contract/test_trl_private.py: `_generate`, `_calculate_rewards`, `_generate_and_score_completions`,
+`_get_train_sampler`, `_save_checkpoint`, `_load_optimizer_and_scheduler`, `_load_from_checkpoint`, `_step`,
+`_buffered_inputs`, `_tokenizer`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from trl import GRPOTrainer, SFTTrainer
+from trl.trainer.utils import RepeatSampler
+
+from backend.workers import checkpoints
+from backend.workers.capture import StepCapture, generation_record
+from backend.workers.sampler import EpochRepeatSampler
+from backend.workers.signal_share import Extremes
+from backend.workers.stop import PATIENCE_S, Stop, StopHere
+from storage.records import Generation
+
+BUFFER = "generation.safetensors"
+STATE = "studio_state.json"
+
+
+class CompleteCheckpoints:
+    """For a Trainer: a checkpoint counts only with its manifest, written last; older ones go after that.
+
+    `manifest_facts()` is stored in the manifest; `keep` newest checkpoints stay (None: all), and the best one.
+    """
+
+    args: Any
+    state: Any
+    manifest_facts: Callable[[], dict[str, Any]]
+    keep: int | None
+
+    def _folder(self) -> Path:
+        return Path(str(self.args.output_dir)) / f"checkpoint-{self.state.global_step}"
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        folder = self._folder()
+        checkpoints.forget_manifest(folder)
+        super()._save_checkpoint(model, trial)  # pyright: ignore[reportAttributeAccessIssue]
+        self._save_more(folder)
+        checkpoints.write_manifest(folder, step=self.state.global_step, **self.manifest_facts())
+        best = self.state.best_model_checkpoint
+        checkpoints.rotate(folder.parent, self.keep, Path(best) if best else None)
+
+    def _save_more(self, folder: Path) -> None:
+        """What a subclass keeps beside transformers' files."""
+
+
+class RecordedSFTTrainer(CompleteCheckpoints, SFTTrainer):
+    """SFTTrainer with checkpoints that are known to be whole."""
+
+    def __init__(self, *args: Any, manifest_facts: Callable[[], dict[str, Any]], **kwargs: Any) -> None:
+        self.manifest_facts, self.keep = manifest_facts, 1
+        super().__init__(*args, **kwargs)
+
+
+class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
+    """GRPOTrainer that hands on each generation and saves checkpoints that resume at any step, bit for bit.
+
+    `on_generation(record)` is called on the training thread with finished records; `extremes` as in signal_share.
+    `phase_of(name)` is told what begins ("generation", "reward", "update"), for the words of a failure.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        on_generation: Callable[[Generation], None],
+        extremes: Extremes,
+        stop: Stop,
+        phase_of: Callable[[str], None],
+        manifest_facts: Callable[[], dict[str, Any]],
+        keep: int | None,
+        **kwargs: Any,
+    ) -> None:
+        self._on_generation = on_generation
+        self._stop = stop
+        self._phase_of = phase_of
+        self.manifest_facts, self.keep = manifest_facts, keep
+        self._scored: tuple[Any, Any, Any, torch.Tensor] | None = None
+        self._at_step_begin: tuple[int, Any, dict[str, torch.Tensor]] | None = None
+        self._longest_generation_s = 0.0
+        self.extremes = extremes
+        self.capture = StepCapture(extremes)
+        super().__init__(*args, **kwargs)
+        self._final_ids = frozenset((*self.eos_token_ids, self._tokenizer.pad_token_id))
+        self._weights = self.reward_weights.tolist()
+        self._guard_generation()
+
+    # -- what is recorded ----------------------------------------------------------------------------------------
+
+    def _guard_generation(self) -> None:
+        """Let a stop leave a long generation at the next token; one comparison a forward pass otherwise."""
+        self._generating_since: float | None = None
+
+        def leave(*_: Any) -> None:
+            since = self._generating_since
+            if since is not None and self._stop.requested:
+                expected = max(self._longest_generation_s, time.perf_counter() - since)
+                if expected > PATIENCE_S:
+                    raise StopHere
+
+        # Generation calls the model below an adapter's wrapper, never the wrapper itself.
+        base = self.model.get_base_model() if hasattr(self.model, "get_base_model") else self.model
+        base.register_forward_pre_hook(leave)
+
+    def _generate(self, prompts: list[Any]) -> Any:
+        self._phase_of("generation")
+        begin = self._generating_since = time.perf_counter()
+        try:
+            return super()._generate(prompts)
+        finally:
+            self._generating_since = None
+            took = time.perf_counter() - begin
+            self._longest_generation_s = max(self._longest_generation_s, took)
+            if self.model.training:
+                self.capture.generate_s += took
+
+    def _calculate_rewards(self, inputs: Any, prompts: Any, completions: Any, completion_ids_list: Any) -> torch.Tensor:
+        self._phase_of("reward")
+        begin = time.perf_counter()
+        rewards = super()._calculate_rewards(inputs, prompts, completions, completion_ids_list)
+        if self.model.training:
+            self.capture.reward_s += time.perf_counter() - begin
+        self._scored = (inputs, completions, completion_ids_list, rewards)
+        self._phase_of("update" if self.model.training else "evaluation")
+        return rewards
+
+    def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:
+        output = super()._generate_and_score_completions(inputs)
+        assert self._scored is not None  # super() has just called _calculate_rewards
+        rows, completions, ids, rewards = self._scored
+        self._scored = None
+        training = self.model.training
+        first = self.accelerator.process_index * len(completions)
+        record = generation_record(
+            step=self.state.global_step + 1 if training else self.state.global_step,
+            phase="train" if training else "eval",
+            group_size=self.num_generations if training else self.num_generations_eval,
+            reward_names=tuple(self.reward_func_names),
+            weights=self._weights,
+            rows=rows,
+            completions=completions,
+            completion_ids=ids,
+            final_ids=self._final_ids,
+            scores=rewards[first : first + len(completions)].tolist(),
+            advantages=output["advantages"].tolist(),
+        )
+        if training:
+            self.capture.add(record)
+        self._on_generation(record)
+        return output
+
+    # -- the order of prompts ------------------------------------------------------------------------------------
+
+    def _get_train_sampler(self, dataset: Any = None) -> EpochRepeatSampler:
+        theirs = super()._get_train_sampler(dataset)
+        assert isinstance(theirs, RepeatSampler)
+        return EpochRepeatSampler(
+            data_source=theirs.data_source,
+            mini_repeat_count=theirs.mini_repeat_count,
+            batch_size=theirs.batch_size,
+            repeat_count=theirs.repeat_count,
+            shuffle=theirs.shuffle,
+            seed=theirs.seed,
+        )
+
+    # -- checkpoints ---------------------------------------------------------------------------------------------
+
+    def step_begins(self) -> None:
+        """Remember what a checkpoint of the last completed step needs, should this step be left in its middle."""
+        self.capture = StepCapture(self.extremes)
+        self._at_step_begin = (self._step, self._buffered_inputs, _rng_states())
+
+    def step_ended(self) -> None:
+        self._at_step_begin = None
+
+    def save_completed_step(self) -> Path:
+        """A checkpoint of the last completed step, also when the next one has begun (its part is dropped)."""
+        if self._at_step_begin is not None:
+            self._step, self._buffered_inputs, states = self._at_step_begin
+            _set_rng_states(states)
+            self.model.zero_grad()
+        folder = self._folder()
+        if checkpoints.problem(folder, hashes=False) is not None:
+            self._save_checkpoint(self.model, None)
+        return folder
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        self._phase_of("checkpoint")
+        super()._save_checkpoint(model, trial)
+        self._phase_of("update")
+
+    def _save_more(self, folder: Path) -> None:
+        """TRL keeps neither its micro-step counter nor the completions that later steps of the cycle still use."""
+        state: dict[str, Any] = {"micro_step": self._step, "extremes": [self.extremes.low, self.extremes.high]}
+        cycle = self.args.steps_per_generation * self.num_iterations
+        if self._buffered_inputs is not None and self._step % cycle:
+            tensors: dict[str, torch.Tensor] = {}
+            plain: list[dict[str, Any]] = []
+            for i, batch in enumerate(self._buffered_inputs):
+                plain.append({k: v for k, v in batch.items() if not torch.is_tensor(v)})
+                tensors |= {
+                    f"{i}/{k}": v.detach().cpu().contiguous().clone() for k, v in batch.items() if torch.is_tensor(v)
+                }
+            save_file(tensors, folder / BUFFER)
+            state["plain"] = plain
+        (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+
+    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
+        super()._load_optimizer_and_scheduler(checkpoint)
+        if checkpoint is None or not (Path(checkpoint) / STATE).is_file():
+            return
+        state = json.loads((Path(checkpoint) / STATE).read_text(encoding="utf-8"))
+        self._step = int(state["micro_step"])
+        low, high = state["extremes"]
+        if not self.extremes.known:
+            self.extremes.low, self.extremes.high = low, high
+        if (Path(checkpoint) / BUFFER).is_file():
+            batches: list[dict[str, Any]] = [dict(values) for values in state["plain"]]
+            for name, tensor in load_file(Path(checkpoint) / BUFFER).items():
+                index, _, key = name.partition("/")
+                batches[int(index)][key] = tensor.to(self.accelerator.device)
+            self._buffered_inputs = batches
+
+    def planned_steps(self) -> int:
+        """Optimizer steps of the whole run, as transformers will count them."""
+        return int(self.set_initial_training_values(self.args, self.get_train_dataloader())[-1])
+
+    def load_weights(self, checkpoint: Path) -> None:
+        """Only the weights of a checkpoint, for a run whose last step was already done."""
+        self._load_from_checkpoint(str(checkpoint))
+
+
+def _rng_states() -> dict[str, torch.Tensor]:
+    states = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        states["cuda"] = torch.cuda.get_rng_state()
+    return states
+
+
+def _set_rng_states(states: dict[str, torch.Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"])
