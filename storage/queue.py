@@ -14,7 +14,7 @@ ADVISORY_LOCK = 5_071_830_212  # PostgreSQL has no immediate transaction; this s
 
 
 def waiting(db: Database) -> list[str]:
-    """The ids of the queued runs, in the order in which their latest attempts were asked for; [] while one is active."""
+    """The ids of the queued runs, the one that was asked for first in front; none while a run is active."""
     asked = (
         select(func.max(m.attempt.c.started_at))
         .where(m.attempt.c.run_key == m.run.c.key)

@@ -1,0 +1,259 @@
+"""What can happen to a run: made, found, stopped, resumed, deleted. Each rule in one place, each refusal in words."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from backend import launcher
+from backend.errors import NotFound, Refused, WrongState
+from backend.locks import held
+from backend.reasons import STOPPED_EARLY
+from backend.reconcile import settle
+from backend.settings import Settings
+from backend.text import Text
+from backend.workers import checkpoints
+from storage.db import Database
+from storage.reader import Reader
+from storage.records import Run, RunState
+from storage.runs import begin_attempt, create_run, delete_run, request_stop, transition
+
+RESUMABLE = (RunState.STOPPED, RunState.FAILED, RunState.LOST)
+# A checkpoint fits only the model and the adapter that it was saved with; other data would make it another experiment.
+STRUCTURAL = (
+    "model", "model_args", "model_revision", "peft", "lora_r", "lora_alpha", "lora_target_modules",
+    "lora_modules_to_save", "use_rslora", "use_dora", "lora_use_rslora", "lora_use_dora", "dataset", "dataset_args",
+    "eval_size", "stages", "seed", "data_seed",
+)  # fmt: skip
+GRACE_S = 60.0
+GRACE_VARIABLE = "GRPO_STUDIO_STOP_GRACE_S"
+END_S = 5.0  # how long stop(now) waits to see the end
+
+
+def new_id(now: float | None = None) -> str:
+    """20261129-134500-ab2c: sorts by time, says when, and no text of a person is in it."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now if now is not None else time.time()))
+    return f"{stamp}-{base64.b32encode(secrets.token_bytes(5)).decode().lower()[:4]}"
+
+
+def create(settings: Settings, db: Database, checked: Any, preset: str | None) -> str:
+    """A queued run from a check; its id. Refused, with `.check`, when the check found an error."""
+    require_ok(checked)
+    config = checked.config.to_dict()
+    name = str(config.get("name") or "") or default_name(Reader(db).runs(), preset, config)
+    run_id = new_id()
+    config["name"] = name
+    create_run(db, run_id, name, config, preset, config.get("rewards") or ())
+    settings.run_dir(run_id).mkdir(parents=True, exist_ok=True)
+    return run_id
+
+
+def require_ok(checked: Any) -> None:
+    """Refused with every broken rule in words; the error carries the check for the form."""
+    if checked.ok:
+        return
+    problems = [(p.field, p.value, p.rule, p.suggest) for p in checked.errors]
+    refused = Refused(
+        Text(
+            en="\n".join(_problem(f, v, rule.en, s, "would do") for f, v, rule, s in problems),
+            ko="\n".join(_problem(f, v, rule.ko, s, "가능한 값") for f, v, rule, s in problems),
+        )
+    )
+    refused.check = checked  # type: ignore[attr-defined]
+    raise refused
+
+
+def _problem(field: str, value: Any, rule: str, suggest: Sequence[Any], would_do: str) -> str:
+    shown = [f"{s['field']}={s['value']}" if isinstance(s, dict) and "field" in s else str(s) for s in suggest]
+    return f"{field}={value!r}: {rule}" + (f" ({would_do}: {', '.join(shown)})" if shown else "")
+
+
+def default_name(known: Sequence[Run], preset: str | None, config: Mapping[str, Any]) -> str:
+    """The preset's name (else the data set's) and the next free number."""
+    stem = preset or str(config.get("dataset") or "run").rsplit("/", 1)[-1]
+    taken = {run.name for run in known}
+    number = 1
+    while f"{stem}-{number}" in taken:
+        number += 1
+    return f"{stem}-{number}"
+
+
+def not_found(words: str, known: Sequence[Run] = ()) -> NotFound:
+    some = ", ".join(run.id for run in known[:5])
+    return NotFound(
+        Text(
+            en=f"there is no run {words!r}" + (f"; the newest are {some}" if some else ""),
+            ko=f"{words!r} 실행이 없습니다" + (f". 최근 실행: {some}" if some else ""),
+        )
+    )
+
+
+def find(known: Sequence[Run], words: str) -> Run:
+    """By id, by `last`, by a unique beginning of an id, by a unique name. `known` has the newest first."""
+    if words == "last" and known:
+        return known[0]
+    for match in (
+        lambda run: run.id == words,
+        lambda run: run.name == words,
+        lambda run: bool(words) and run.id.startswith(words),
+    ):
+        found = [run for run in known if match(run)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(run.id for run in found[:5])
+            raise Refused(
+                Text(
+                    en=f"{words!r} means {len(found)} runs: {ids}. Give one id.",
+                    ko=f"{words!r}에 해당하는 실행이 {len(found)}개입니다: {ids}. id 하나를 지정하세요.",
+                )
+            )
+    raise not_found(words, known)
+
+
+def stop(settings: Settings, db: Database, run: Run, now: bool) -> None:
+    """The first wish saves and stops; the second one, or `now`, kills the group at once."""
+    if run.state is RunState.QUEUED:
+        if transition(db, run.id, RunState.QUEUED, RunState.STOPPED, reason=STOPPED_EARLY.en):
+            return
+        run = Reader(db).run(run.id) or run  # it was started in between
+    if run.state.ended:
+        raise WrongState(
+            Text(
+                en=f"run {run.id} has ended already ({run.state.value})",
+                ko=f"실행 {run.id}은(는) 이미 끝났습니다({run.state.value})",
+            )
+        )
+    insist = now or run.state is RunState.STOPPING
+    mode = "now" if insist else "save"
+    request_stop(db, run.id, mode)
+    transition(db, run.id, (RunState.STARTING, RunState.RUNNING), RunState.STOPPING)
+    launcher.ask_to_stop(settings, run, mode, grace_s(db, run.id))
+    if insist:
+        _wait_for_end(settings, db, run.id)
+
+
+def grace_s(db: Database, run_id: str) -> float:
+    """How long a stop may take before it is forced: enough for the longest step seen lately, and for saving."""
+    if chosen := os.environ.get(GRACE_VARIABLE):
+        return float(chosen)
+    step = Reader(db).latest(run_id).get(("train", "step_time"))
+    return GRACE_S + (3 * step.value if step is not None and step.value > 0 else 0.0)
+
+
+def _wait_for_end(settings: Settings, db: Database, run_id: str) -> None:
+    """A kill takes milliseconds: seeing it through makes the answer true. Settled later should it take longer."""
+    deadline = time.monotonic() + END_S
+    while time.monotonic() < deadline:
+        if not held(settings.run_dir(run_id) / "run.lock"):
+            settle(settings, db, run_id)
+            return
+        time.sleep(0.02)
+
+
+def resume(
+    settings: Settings,
+    db: Database,
+    run: Run,
+    changes: Mapping[str, Any],
+    check: Callable[[dict[str, Any]], Any],
+) -> int:
+    """Queue an ended run again with changed settings; the number of the new attempt."""
+    if run.state not in RESUMABLE:
+        raise WrongState(
+            Text(
+                en=f"run {run.id} cannot be resumed: it is {run.state.value}; only stopped, failed and lost runs can",
+                ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다: {run.state.value} 상태입니다. 중지, 실패, 유실된 실행만 가능합니다",
+            )
+        )
+    checked = check({**run.config, **changes})
+    require_ok(checked)
+    config = checked.config.to_dict()
+    changed = {
+        field: [run.config.get(field), value] for field, value in config.items() if run.config.get(field) != value
+    }
+    _refuse_structural(changed)
+    with launcher.require_lock(settings, run.id):
+        found = checkpoints.last_complete(settings.run_dir(run.id), hashes=False)
+        phase = None if found is None else "train"
+        try:
+            return begin_attempt(db, run.id, found[1] if found else 0, changed, config, phase=phase)
+        except ValueError as error:
+            raise WrongState(Text(en=str(error), ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다")) from error
+
+
+def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:
+    broken = [field for field in STRUCTURAL if field in changed]
+    if broken:
+        field = broken[0]
+        old, new = changed[field]
+        raise Refused(
+            Text(
+                en=f"{field}={new!r}: a resumed run keeps its {field} ({old!r}), since its checkpoint belongs to it. "
+                "Start a new run instead.",
+                ko=f"{field}={new!r}: 이어서 하는 실행은 {field}({old!r})을(를) 바꿀 수 없습니다. 체크포인트가 그 값에 맞춰져 있습니다. "
+                "새 실행을 시작하세요.",
+            )
+        )
+
+
+def delete(settings: Settings, db: Database, run: Run) -> None:
+    """Files first: should it be interrupted, the run is still listed and can be deleted again."""
+    if not run.state.ended:
+        raise WrongState(
+            Text(
+                en=f"run {run.id} is {run.state.value}: stop it before deleting it",
+                ko=f"실행 {run.id}은(는) {run.state.value} 상태입니다. 먼저 중지한 뒤 삭제하세요",
+            )
+        )
+    with launcher.require_lock(settings, run.id):
+        current = Reader(db).run(run.id)
+        if current is None or not current.state.ended:
+            raise WrongState(Text(en=f"run {run.id} has been resumed", ko=f"실행 {run.id}이(가) 다시 시작되었습니다"))
+        shutil.rmtree(settings.run_dir(run.id))
+        delete_run(db, run.id)
+
+
+def not_drawn(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Charts that can say nothing with these settings, and why."""
+    found: list[tuple[str, Text]] = []
+    if not config.get("beta"):
+        found.append(
+            (
+                "kl",
+                Text(
+                    en="No KL: beta is 0, so there is no reference model.",
+                    ko="KL 없음: beta가 0이라 기준 모델이 없습니다.",
+                ),
+            )
+        )
+    if ratio_is_one(config):
+        found.append(
+            (
+                "clip",
+                Text(
+                    en="No clipping: each batch is used for one update, so the ratio is 1 and never clipped.",
+                    ko="클리핑 없음: 배치마다 한 번만 업데이트하므로 비율이 항상 1이라 클리핑되지 않습니다.",
+                ),
+            )
+        )
+    if not config.get("use_vllm"):
+        found.append(
+            ("sampling", Text(en="No sampling measures: vLLM is off.", ko="샘플링 지표 없음: vLLM을 쓰지 않습니다."))
+        )
+    return [{"panel": panel, "why": why.to_json()} for panel, why in found]
+
+
+def ratio_is_one(config: Mapping[str, Any]) -> bool:
+    """Old log-probabilities are skipped when GA % (S * mu) == 0 and vLLM is off: the ratio is 1 by construction."""
+    accumulation = int(config.get("gradient_accumulation_steps") or 1)
+    batch = int(config.get("per_device_train_batch_size") or 1)
+    generated = config.get("generation_batch_size")
+    per_generation = config.get("steps_per_generation") or (int(generated) // batch if generated else accumulation)
+    uses = max(1, int(per_generation)) * int(config.get("num_iterations") or 1)
+    return not config.get("use_vllm") and accumulation % uses == 0

@@ -1,0 +1,254 @@
+"""The one door that the page and the command line use. Every method speaks in ids, plain values and StudioError."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend import device, launcher, runs, views, worker_log
+from backend.errors import StudioError
+from backend.reconcile import reconcile
+from backend.settings import Settings
+from backend.text import Text
+from storage.db import Database, migrate
+from storage.errors import StorageError
+from storage.reader import Reader
+from storage.records import MetricPoint, Run
+from storage.runs import purge
+
+log = logging.getLogger(__name__)
+RECONCILE_S = 10.0
+
+
+class Services:
+    """Opens the home folder and its database (made and migrated when needed). Thread-safe.
+
+    Raises StudioError, in words, for a folder that cannot be written and a database newer than this program.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        try:
+            settings.home.mkdir(parents=True, exist_ok=True)
+            migrate(settings.database_url)
+            self.db = Database(settings.database_url)
+            purge(self.db)
+        except StorageError as error:
+            raise StudioError(Text(en=error.en, ko=error.ko)) from error
+        except OSError as error:
+            raise StudioError(
+                Text(
+                    en=f"home={settings.home}: the folder cannot be used ({error.strerror}). Give another with --home.",
+                    ko=f"home={settings.home}: 폴더를 사용할 수 없습니다({error.strerror}). --home으로 다른 폴더를 지정하세요.",
+                )
+            ) from error
+        self.reader = Reader(self.db)
+        self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
+        self._closing = threading.Event()
+        self._watcher: threading.Thread | None = None
+
+    # --- settings ---
+
+    def check(self, raw: Mapping[str, Any], preset: str | None = None) -> Any:
+        """A backend.config Check of `raw` on top of `preset`; NotFound for an unknown preset."""
+        from backend import config
+
+        values = config.merge(preset, None, dict(raw)) if preset else dict(raw)
+        return config.check(values, home=self.settings.home, device=device.facts())
+
+    def schema(self) -> dict[str, Any]:
+        """The form's fields, groups and presets, as JSON."""
+        from backend import config
+
+        return config.form_schema()
+
+    def presets(self) -> list[Any]:
+        from backend import config
+
+        return config.presets()
+
+    # --- what happens to runs ---
+
+    def start(self, raw: Mapping[str, Any], preset: str | None = None) -> Run:
+        """Queue a run and start it if the device is free. Refused, with its `.check`, when a rule is broken."""
+        checked = self.check(raw, preset)
+        run_id = runs.create(self.settings, self.db, checked, preset)
+        self.reconcile()
+        return self.get(run_id)
+
+    def stop(self, run_id: str, now: bool = False) -> Run:
+        """Save and stop; `now`, and the second call, end it at once. WrongState when it has ended already."""
+        runs.stop(self.settings, self.db, self.get(run_id), now)
+        return self.get(run_id)
+
+    def resume(self, run_id: str, changes: Mapping[str, Any] | None = None) -> Run:
+        """Queue an ended run again, from its last complete checkpoint, with changed settings listed."""
+        run = self.get(run_id)
+        runs.resume(self.settings, self.db, run, changes or {}, lambda values: self.check(values))
+        self.reconcile()
+        return self.get(run_id)
+
+    def delete(self, run_id: str) -> None:
+        """Remove an ended run: its rows, logs, checkpoints and trained model."""
+        runs.delete(self.settings, self.db, self.get(run_id))
+        self._ended.pop(run_id, None)
+
+    def reconcile(self) -> list[str]:
+        """Settle runs that ended without saying so, start the next of the queue; ids of the runs that changed."""
+        return reconcile(self.settings, self.db)
+
+    def watch(self, every_s: float = RECONCILE_S) -> None:
+        """Reconcile now and every `every_s` seconds in a thread, until `close()`."""
+
+        def loop() -> None:
+            while True:
+                try:
+                    self.reconcile()
+                except Exception:
+                    log.exception("reconciling failed; it is tried again in %s s", every_s)
+                if self._closing.wait(every_s):
+                    return
+
+        if self._watcher is None:
+            self._watcher = threading.Thread(target=loop, name="reconcile", daemon=True)
+            self._watcher.start()
+
+    # --- reading ---
+
+    def get(self, run_id: str) -> Run:
+        """The row of a run; NotFound with the id."""
+        run = self.reader.run(run_id)
+        if run is None:
+            raise runs.not_found(run_id)
+        return run
+
+    def find(self, words: str) -> Run:
+        """A run by id, unique beginning of an id, unique name, or `last`. NotFound says what there is."""
+        return runs.find(self.reader.runs(), words)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """RunView of every run, the newest first."""
+        return [views.run_view(run, self._latest(run)) for run in self.reader.runs()]
+
+    def view(self, run_id: str) -> dict[str, Any]:
+        """RunView of one run."""
+        run = self.get(run_id)
+        return views.run_view(run, self._latest(run))
+
+    def show(self, run_id: str) -> dict[str, Any]:
+        """Everything about a run but its curves: configuration, state, last values, evaluations, attempts, events."""
+        run = self.get(run_id)
+        return views.show_view(
+            run,
+            self._latest(run),
+            self.reader.attempts(run_id),
+            self.reader.evaluations(run_id),
+            self.reader.events(run_id),
+        )
+
+    def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
+        """What is new since `after`; {"cursor": after} alone when nothing is."""
+        run = self.get(run_id)
+        cursor, points = self.reader.delta(run_id, after)
+        answer: dict[str, Any] = {"cursor": cursor}
+        if points:
+            answer["points"] = [views.point_view(point) for point in points]
+        if run.revision != revision:
+            answer["run"] = views.run_view(run, self._latest(run))
+            answer["attempts"] = self._attempts(run_id)
+            # Groups and evaluations change the row too (progress is written with them), so only now can one be new.
+            newest = self.reader.groups(run_id, after=group_after, limit=1)
+            if newest:
+                answer["group_cursor"] = newest[0].id
+        return answer
+
+    def history(self, run_id: str, points: int = 2000) -> dict[str, Any]:
+        """The whole of a run for its first view, each curve thinned to about `points`."""
+        run = self.get(run_id)
+        cursor, series = self.reader.history(run_id, points)
+        newest = self.reader.groups(run_id, limit=1)
+        return {
+            "run": views.run_view(run, self._latest(run)),
+            "cursor": cursor,
+            "group_cursor": newest[0].id if newest else 0,
+            "series": views.history_series(series),
+            "attempts": self._attempts(run_id),
+            "evaluations": [views.evaluation_view(evaluation) for evaluation in self.reader.evaluations(run_id)],
+            "config": views.plain(run.config),
+            "not_drawn": runs.not_drawn(run.config),
+        }
+
+    def samples(self, run_id: str, step: int | None = None, limit: int = 8) -> list[dict[str, Any]]:
+        """The newest groups, or those of one step, with all their completions."""
+        self.get(run_id)
+        return [views.group_view(group) for group in self.reader.groups(run_id, step=step, limit=limit)]
+
+    def evaluation_items(self, evaluation_id: int) -> list[dict[str, Any]]:
+        return [views.evaluation_item_view(item) for item in self.reader.evaluation_items(evaluation_id)]
+
+    def log(self, run_id: str, after: int = 0) -> dict[str, Any]:
+        """{"cursor", "lines", "tail", "reset"} of the worker's log; see worker_log.LogPart. Ask again with the cursor."""
+        self.get(run_id)
+        part = worker_log.read(self.settings.run_dir(run_id) / "logs", after)
+        return {
+            "cursor": part.cursor,
+            "lines": [views.clean(line) for line in part.lines],
+            "tail": views.clean(part.tail),
+            "reset": part.reset,
+        }
+
+    def events(self, run_id: str, after: int = 0) -> list[dict[str, Any]]:
+        self.get(run_id)
+        return [views.event_view(event) for event in self.reader.events(run_id, after)]
+
+    # --- the rest ---
+
+    def export(self, run_id: str, what: str, out: Path | str) -> Path:
+        """Write metrics (CSV), completions (JSONL), config (YAML) or script (Python) of a run to `out`."""
+        from backend.export import export
+
+        return export(self.settings, self.reader, self.get(run_id), what, Path(out))
+
+    def models(self) -> list[dict[str, Any]]:
+        """The catalogue of models, and which of them are here already."""
+        from backend import model_list
+
+        return model_list.entries(self.settings)
+
+    def fetch_model(self, name: str, progress: Any = None) -> str:
+        """Get a model of the catalogue; the path or hub id under which it is found."""
+        from backend import model_list
+
+        return model_list.fetch(self.settings, name, progress)
+
+    def doctor(self) -> dict[str, Any]:
+        from backend.doctor import examine
+
+        return examine(self.settings)
+
+    def device(self) -> dict[str, Any]:
+        return device.to_json()
+
+    def close(self) -> None:
+        """Stop watching and close the database. Runs go on."""
+        self._closing.set()
+        if self._watcher is not None:
+            self._watcher.join(5)
+        launcher.reap()
+        self.db.close()
+
+    def _attempts(self, run_id: str) -> list[list[int]]:
+        return [[attempt.attempt, attempt.resume_step] for attempt in self.reader.attempts(run_id)]
+
+    def _latest(self, run: Run) -> dict[tuple[str, str], MetricPoint]:
+        """The last values; those of an ended run are remembered, since a list of runs asks for them each time."""
+        known = self._ended.get(run.id)
+        if known is not None and known[0] == run.revision:
+            return known[1]
+        latest = self.reader.latest(run.id)
+        if run.state.ended:
+            self._ended[run.id] = (run.revision, latest)
+        return latest
