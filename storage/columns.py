@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import BigInteger, Dialect, Double, Integer, LargeBinary, Text
@@ -101,12 +100,12 @@ class ExactFloat(TypeDecorator[float]):
     impl = Double
     cache_ok = True
 
-    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+    def bind_processor(self, dialect: Dialect) -> Any:
         if dialect.name == "sqlite":
             return lambda value: "nan" if value is not None and value != value else value
         return super().bind_processor(dialect)
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
         if dialect.name == "sqlite":
             return lambda value: float("nan") if value == "nan" else value
         return super().result_processor(dialect, coltype)

@@ -7,36 +7,41 @@ import time
 from dataclasses import replace
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
-from storage.batch import Batch, Happening, Record, Rows, RunGone
+from storage.batch import Batch, Happening, Record
 from storage.db import Database
+from storage.rows import Rows, RunGone
 
 log = logging.getLogger(__name__)
+
+
+def unavailable(error: Exception) -> bool:
+    """Whether the fault is the database's (locked, full, away, broken) rather than the records'."""
+    # A bare DatabaseError is SQLite's word for a damaged file; its subclasses are about the statement.
+    broken = type(error) is DatabaseError or isinstance(error, OperationalError)
+    return broken or (isinstance(error, DBAPIError) and error.connection_invalidated)
 
 
 def insert_batch(db: Database, rows: Rows, batch: Batch) -> int:
     """Write `batch` in one transaction unless it is in already; the rows added.
 
-    Raises RunGone, and OperationalError when the database does not answer or is full. A record that the database
+    Raises RunGone, and SQLAlchemy's error when the database is `unavailable`. A record that the database
     cannot hold (a step beyond 64 bits, say) is replaced by an event that says so; it never blocks those after it.
     """
     try:
         with db.begin() as connection:
             return rows.write(connection, batch)
-    except (OperationalError, InterfaceError, RunGone):
-        rows.forget()
+    except RunGone:
         raise
     except Exception as error:
         rows.forget()
+        if unavailable(error):
+            raise
         log.warning("batch %d of %s is written record by record: %s", batch.seq, batch.run_id, error)
     sound = tuple(_sound(db, rows, batch, record) for record in batch.records)
-    try:
-        with db.begin() as connection:
-            return rows.write(connection, replace(batch, records=sound))
-    except BaseException:
-        rows.forget()
-        raise
+    with db.begin() as connection:
+        return rows.write(connection, replace(batch, records=sound))
 
 
 class _TriedOut(Exception):
@@ -51,9 +56,11 @@ def _sound(db: Database, rows: Rows, batch: Batch, record: Record) -> Record:
             _try(connection, rows, trial)
     except _TriedOut:
         return record
-    except (OperationalError, InterfaceError, RunGone):
+    except RunGone:
         raise
     except Exception as error:
+        if unavailable(error):
+            raise
         cause = getattr(error, "orig", None) or error
         message = f"a {type(record).__name__} record could not be stored: {cause}"
         return Happening(time.time(), "record_refused", "error", message, {"record": repr(record)[:2000]})

@@ -11,13 +11,13 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from filelock import FileLock
+from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError as SqlDatabaseError
 
 from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
-from storage.sqlite import READ, file_of, make_engine
+from storage.sqlite import READ, file_of, make_engine, module
 
 SCRIPTS = Path(__file__).with_name("migrations")
 ADVISORY_LOCK = 0x6772706F  # 'grpo'
@@ -38,16 +38,15 @@ def migrate(address: str, scripts: Path = SCRIPTS) -> str:
         _require_writable(path)
     engine = make_engine(url)
     try:
-        if path is not None and not path.exists():
-            pass
-        elif _revision(engine, directory, url) == directory.get_current_head():
-            return str(directory.get_current_head())
-        with _one_at_a_time(engine, path):
-            current = _revision(engine, directory, url)
-            if current != directory.get_current_head():
-                _upgrade(engine, config, path, current)
-        return str(directory.get_current_head())
-    except SqlDatabaseError as error:
+        head = directory.get_current_head()
+        fresh = path is not None and not path.exists()
+        if fresh or _revision(engine, directory, url) != head:
+            with _one_at_a_time(engine, path):
+                current = _revision(engine, directory, url)
+                if current != head:
+                    _upgrade(engine, config, path, current)
+        return str(head)
+    except (SqlDatabaseError, module().DatabaseError) as error:
         raise _in_words(error, url) from error
     finally:
         engine.dispose()
@@ -83,8 +82,19 @@ def _revision(engine: Engine, directory: ScriptDirectory, url: URL) -> str | Non
 @contextmanager
 def _one_at_a_time(engine: Engine, path: Path | None) -> Iterator[None]:
     if path is not None:
-        with FileLock(f"{path}.migrate.lock", timeout=LOCK_S):
+        lock = FileLock(f"{path}.migrate.lock", timeout=LOCK_S)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise DatabaseUnwritable(
+                f"another process has been changing the schema of {path} for over {LOCK_S:.0f} s: wait, or end it",
+                f"다른 프로세스가 {LOCK_S:.0f}초 넘게 {path}의 스키마를 바꾸고 있습니다. "
+                "기다리거나 그 프로세스를 끝내세요.",
+            ) from error
+        try:
             yield
+        finally:
+            lock.release()
         return
     with engine.connect() as connection:
         connection.execute(text("SELECT pg_advisory_lock(:n)"), {"n": ADVISORY_LOCK})
@@ -163,8 +173,8 @@ def _require_writable(path: Path) -> None:
         ) from error
 
 
-def _in_words(error: SqlDatabaseError, url: URL) -> Exception:
-    message = str(error.orig)
+def _in_words(error: Exception, url: URL) -> Exception:
+    message = str(getattr(error, "orig", None) or error)
     if "not a database" in message:
         return DatabaseForeign(
             f"{_name(url)} is not a SQLite database: name another file with --home or DATABASE_URL",

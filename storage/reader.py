@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from storage import models as m
 from storage.curves import read_curves, thin
 from storage.db import Database
+from storage.latest import latest_ids
 from storage.liveness import Bounds, bounds, is_live
 from storage.records import Attempt, Evaluation, EvaluationItem, Event, MetricPoint, Run, RunState, StoredGroup
 from storage.samples import all_groups, find_groups
@@ -27,8 +28,7 @@ class Reader:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        # What never changes: a run's key, the names of its curves.
-        self._keys: dict[str, int] = {}
+        # The names of a run's curves by id, which never change.
         self._names: dict[int, dict[int, Name]] = {}
 
     # --- runs ---
@@ -94,7 +94,7 @@ class Reader:
 
         def read(connection: Connection, key: int) -> dict[Name, MetricPoint]:
             names = self._named(connection, key, None)
-            found = _latest_ids(connection, key, names, _limits(connection, key))
+            found = latest_ids(connection, key, names, _limits(connection, key))
             rows = connection.execute(select(m.metric).where(m.metric.c.id.in_(found))).all()
             best: dict[Name, MetricPoint] = {}
             for row in rows:
@@ -146,8 +146,7 @@ class Reader:
 
     def completions(self, run_id: str) -> Iterator[StoredGroup]:
         """All groups, oldest first, read a piece at a time."""
-        key = self._key(run_id)
-        return iter(()) if key is None else all_groups(self._db, key, lambda c: _limits(c, key))
+        return all_groups(self._db, lambda connection: run_key(connection, run_id), _limits)
 
     # --- events, evaluations ---
 
@@ -179,32 +178,22 @@ class Reader:
         """In the order in which they were evaluated."""
         c = m.evaluation_item.c
         with self._db.read() as connection:
-            rows = connection.execute(
-                select(m.evaluation_item).where(c.evaluation_id == evaluation_id).order_by(c.position)
-            )
+            mine = select(m.evaluation_item).where(c.evaluation_id == evaluation_id)
+            rows = connection.execute(mine.order_by(c.position))
             return [
-                EvaluationItem(r.prompt, r.prompt_format, r.ground_truth, r.completion, r.correct, r.formatted, r.tokens,
-                               r.eos, r.reward)
+                EvaluationItem(
+                    r.prompt, r.prompt_format, r.ground_truth, r.completion, r.correct, r.formatted, r.tokens, r.eos,
+                    r.reward,
+                )
                 for r in rows
             ]  # fmt: skip
 
     # --- within ---
 
-    def _key(self, run_id: str) -> int | None:
-        found = self._keys.get(run_id)
-        if found is None:
-            with self._db.read() as connection:
-                found = connection.execute(select(m.run.c.key).where(m.run.c.id == run_id, ~m.run.c.deleted)).scalar()
-            if found is not None:
-                self._keys[run_id] = found
-        return found
-
     def _with(self, run_id: str, absent: T, read: Callable[[Connection, int], T]) -> T:
-        key = self._key(run_id)
-        if key is None:
-            return absent
         with self._db.read() as connection:
-            return read(connection, key)
+            key = run_key(connection, run_id)
+            return absent if key is None else read(connection, key)
 
     def _curves(self, connection: Connection, key: int, needed: Collection[int]) -> dict[int, Name]:
         known = self._names.get(key, {})
@@ -218,6 +207,11 @@ class Reader:
         return every if names is None else {k: v for k, v in every.items() if v[1] in names}
 
 
+def run_key(connection: Connection, run_id: str) -> int | None:
+    """The key of a run that exists and is not being deleted."""
+    return connection.execute(select(m.run.c.key).where(m.run.c.id == run_id, ~m.run.c.deleted)).scalar()
+
+
 def _order(point: MetricPoint) -> tuple[int, int, int]:
     return point.step, point.attempt, point.id
 
@@ -229,39 +223,6 @@ def _attempts(connection: Connection, key: int, run_id: str = "") -> list[Attemp
 
 def _limits(connection: Connection, key: int) -> Bounds:
     return bounds(_attempts(connection, key))
-
-
-def _latest_ids(connection: Connection, key: int, names: dict[int, Name], limits: Bounds) -> list[int]:
-    """The last live point of each curve in each attempt: one seek in the index on (series, attempt, step)."""
-    numbers = connection.execute(select(m.attempt.c.number).where(m.attempt.c.run_key == key)).scalars().all()
-    found: list[int] = []
-    c = m.metric.c
-    for number in numbers:
-        for phase in {phase for phase, _ in names.values()}:
-            last = _last_step(limits, number, phase)
-            if last is None:
-                continue
-            seek = (
-                select(c.id)
-                .where(and_(c.series_id == m.series.c.id, c.attempt == number, c.step <= last))
-                .order_by(c.step.desc(), c.id.desc())
-                .limit(1)
-                .correlate(m.series)
-                .scalar_subquery()
-            )
-            wanted = select(seek).where(m.series.c.run_key == key, m.series.c.phase == phase)
-            found += [ident for ident in connection.execute(wanted).scalars() if ident is not None]
-    return found
-
-
-def _last_step(limits: Bounds, attempt: int, phase: str) -> int | None:
-    """The highest live step of a phase in an attempt; None: nothing of it is live."""
-    from storage.liveness import rank
-
-    limit = limits.get(attempt)
-    if limit is None or rank(phase) < limit[0]:
-        return 2**62
-    return limit[1] if rank(phase) == limit[0] else None
 
 
 def _run(row: Row[Any]) -> Run:

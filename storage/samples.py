@@ -38,12 +38,17 @@ def find_groups(
     return [_group(row, completions.get(row.id, [])) for row in rows]
 
 
-def all_groups(db: Database, key: int, limits: Callable[[Connection], Bounds]) -> Iterator[StoredGroup]:
+def all_groups(
+    db: Database, find_key: Callable[[Connection], int | None], limits: Callable[[Connection, int], Bounds]
+) -> Iterator[StoredGroup]:
     """Every live group, oldest first; a short transaction for each piece, so that an export holds nothing up."""
     after = 0
     while True:
         with db.read() as connection:
-            groups = find_groups(connection, key, limits(connection), after=after, newest_first=False, limit=PIECE)
+            key = find_key(connection)
+            if key is None:
+                return
+            groups = find_groups(connection, key, limits(connection, key), after=after, newest_first=False, limit=PIECE)
         yield from groups
         if len(groups) < PIECE:
             return

@@ -1,17 +1,19 @@
-"""The file that takes a run's records while the database cannot: one batch a line, appended, later taken in in order."""
+"""The file that takes a run's records while the database cannot: one batch a line, later taken in in order."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from filelock import FileLock
 
-from storage.batch import Batch, Rows, RunGone, from_line, to_line
+from storage.batch import Batch, from_line, to_line
 from storage.db import Database
 from storage.insert import insert_batch
+from storage.rollup import roll_up
+from storage.rows import Rows, RunGone
 
 log = logging.getLogger(__name__)
 LOCK_S = 5.0
@@ -50,11 +52,12 @@ class Spill:
                 os.truncate(self.path, size)
                 raise
 
-    def ingest(self, db: Database, rows: Rows) -> int:
+    def ingest(self, db: Database, rows: Rows, between: Callable[[], None] | None = None) -> int:
         """Put every batch into the database, each in its own transaction, then remove the file; the rows added.
 
-        A crash in between repeats nothing: the database knows how far each writer's batches are in. Raises
-        OperationalError when the database does not answer; the file then stays.
+        A crash in between repeats nothing: the database knows how far each writer's batches are in. When the
+        database is unavailable its error is raised and the file stays. `between` is called after each batch and may
+        append more, which then goes in too.
         """
         if not self.pending():
             return 0
@@ -65,7 +68,8 @@ class Spill:
                     added += insert_batch(db, rows, batch)
                 except RunGone:
                     log.warning("run %s is gone: its spilled records are dropped", batch.run_id)
-                    break
+                if between is not None:
+                    between()
             self.path.unlink(missing_ok=True)
         return added
 
@@ -89,6 +93,10 @@ def _ends_whole(path: Path) -> bool:
 def ingest_spill(db: Database, run_id: str, path: Path | str) -> int:
     """Take a run's spill file into the database and remove it; the number of rows added (0: no file).
 
-    Idempotent, also after a crash in the middle. Raises OperationalError when the database does not answer.
+    For a run whose process has ended (a living one does it by itself). Idempotent, also after a crash in the middle.
+    Raises SQLAlchemy's OperationalError when the database is locked, full or away.
     """
-    return Spill(Path(path)).ingest(db, Rows(run_id))
+    added = Spill(Path(path)).ingest(db, Rows())
+    if added:
+        roll_up(db, run_id)
+    return added

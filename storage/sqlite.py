@@ -99,7 +99,9 @@ def set_journal(raw: Any, wanted: str, patience_s: float = 5.0) -> None:
             return
         if time.monotonic() > deadline:
             raise DatabaseUnwritable(
-                f"the database's journal could not be set to {wanted!r} (now: {got}): close the other programs that use it",
-                f"데이터베이스 저널을 {wanted!r} 모드로 바꾸지 못했습니다(현재: {got}). 이 파일을 쓰는 다른 프로그램을 닫으세요.",
+                f"the database's journal could not be set to {wanted!r} (now: {got}): "
+                "close the other programs that use it",
+                f"데이터베이스 저널을 {wanted!r} 모드로 바꾸지 못했습니다(현재: {got}). "
+                "이 파일을 쓰는 다른 프로그램을 닫으세요.",
             )
         time.sleep(0.05)

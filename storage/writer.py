@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import threading
 import time
@@ -14,11 +15,12 @@ from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, Rows, RunGone, weight
+from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, weight
 from storage.db import Database
 from storage.insert import insert_batch
 from storage.records import Evaluation, EvaluationItem, Generation, Level
-from storage.rollup import roll_up
+from storage.rollup import PIECE, roll_up
+from storage.rows import Rows, RunGone
 from storage.spill import Spill
 
 log = logging.getLogger(__name__)
@@ -45,20 +47,23 @@ class Writer:
         self._name = uuid.uuid4().hex
         self._seq = 0
         self._db = Database(url, busy_s=BUSY_S)
-        self._rows = Rows(run_id)
+        self._rows = Rows()
         self._spill = Spill(Path(spill_path))
         self._queue: deque[Record] = deque()
         self._batches: deque[Batch] = deque()
         self._progress: dict[str, Any] | None = None
         self._bad: set[str] = set()
+        self._told = 0  # of the dropped rows, those that an event has told of
+        self._unrolled = PIECE  # rows since the last look at what can be rolled up
         self._retry_at = 0.0
+        self._aside_at = 0.0
         self._gone = False
         self._given = 0  # records taken so far, and how many of them are safe
         self._safe = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._done = threading.Condition(self._lock)
-        self._closing = False
+        self._closing: float | None = None  # until when the end may be tried
         self._thread = threading.Thread(target=self._run, name=f"writer {run_id}", daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -70,21 +75,25 @@ class Writer:
         numbers: dict[str, float] = {}
         for name, value in values.items():
             try:
-                numbers[name] = float(value)
-            except (TypeError, ValueError) as error:
+                numbers[str(name)] = float(value)
+            except (TypeError, ValueError, RuntimeError, OverflowError) as error:
                 if name not in self._bad:
                     self._bad.add(name)
                     self.event("metric_refused", f"metric {name!r} is not a number: {error}", "warn")
         if numbers:
-            self._put(Metrics(int(step), phase, time.time(), numbers))
+            self._put(Metrics(step, phase, time.time(), numbers))
 
     def generation(self, gen: Generation) -> None:
         """All groups and completions of one step."""
         self._put(gen)
 
     def event(self, kind: str, message: str, level: Level = "info", data: Mapping[str, Any] | None = None) -> None:
-        """Something that happened. `data` must be JSON."""
-        self._put(Happening(time.time(), kind, level, message, dict(data or {})))
+        """Something that happened. What of `data` is not JSON is kept as its description."""
+        try:
+            plain = json.loads(json.dumps(dict(data or {}), default=repr))
+        except (TypeError, ValueError) as error:
+            plain = {"not_json": str(error), "repr": repr(data)[:2000]}
+        self._put(Happening(time.time(), kind, level, message, plain))
 
     def progress(
         self,
@@ -96,11 +105,11 @@ class Writer:
         total_steps: int | None = None,
     ) -> None:
         """Where the run stands. Only the latest call of a flush is written; last_step and total_steps stay if None."""
-        columns: dict[str, Any] = {"stage": stage, "stage_step": int(step), "stage_total": total, "eta_s": eta_s}
+        columns: dict[str, Any] = {"stage": stage, "stage_step": step, "stage_total": total, "eta_s": eta_s}
         if last_step is not None:
-            columns["last_step"] = int(last_step)
+            columns["last_step"] = last_step
         if total_steps is not None:
-            columns["total_steps"] = int(total_steps)
+            columns["total_steps"] = total_steps
         columns["step_at"] = time.time()
         with self._lock:
             if self._progress is None:
@@ -122,12 +131,12 @@ class Writer:
             return self._done.wait_for(lambda: self._safe >= target, timeout)
 
     def close(self, timeout: float = 10.0) -> bool:
-        """Flush and end the thread. Whether everything is safe."""
+        """Flush and end the thread, trying for `timeout` seconds. Whether everything is safe."""
         atexit.unregister(self.close)
-        self._closing = True
+        self._closing = time.monotonic() + timeout
         self._wake.set()
-        self._thread.join(timeout)
-        return not self._thread.is_alive() and self._safe >= self._given
+        self._thread.join(timeout + 2 * BUSY_S)
+        return self._safe >= self._given and not self.dropped
 
     def _put(self, record: Record) -> None:
         with self._lock:
@@ -140,14 +149,14 @@ class Writer:
         while True:
             self._wake.wait(self._flush_s)
             self._wake.clear()
-            last = self._closing
+            end = self._closing
             try:
                 self._gather()
-                self._store(last)
+                self._store(asking=end is not None)
             except Exception:
                 # The training goes on whatever happens here; the log has the traceback.
                 log.exception("the writer of run %s failed; it tries again", self.run_id)
-            if last:
+            if end is not None and (not self._batches or time.monotonic() > end):
                 break
         self._db.close()
 
@@ -174,28 +183,45 @@ class Writer:
         self._seq += 1
         self._batches.append(Batch(self._name, self._seq, self.run_id, self.attempt, tuple(records)))
 
-    def _store(self, last: bool) -> None:
+    def _store(self, asking: bool) -> None:
+        """All batches into the database, else into the spill file. `asking`: even if it did not answer just now."""
         if self._gone:
             self._discard()
+        elif asking or time.monotonic() >= self._retry_at:
+            self._ask()
+        else:
+            self._put_aside()
+
+    def _ask(self) -> None:
+        try:
+            # The spilled come first: a writer's batches go in in order.
+            self._unrolled += self._spill.ingest(self._db, self._rows, self._meanwhile)
+            while self._batches:
+                self._unrolled += insert_batch(self._db, self._rows, self._batches[0])
+                self._settle()
+        except RunGone:
+            log.warning("run %s was deleted: its records are no longer kept", self.run_id)
+            self._gone = True
+            self._discard()
             return
-        if time.monotonic() >= self._retry_at or last:
-            try:
-                # The spilled come first: a writer's batches go in in order.
-                self._spill.ingest(self._db, self._rows)
-                while self._batches:
-                    insert_batch(self._db, self._rows, self._batches[0])
-                    self._settle()
-                roll_up(self._db, self.run_id)
-                return
-            except RunGone:
-                log.warning("run %s was deleted: its records are no longer kept", self.run_id)
-                self._gone = True
-                self._discard()
-                return
-            except (SQLAlchemyError, OSError) as error:
-                log.warning("the database does not answer (%s): records go to %s", error, self._spill.path)
-                self._retry_at = time.monotonic() + RETRY_S
-        self._put_aside()
+        except (SQLAlchemyError, OSError) as error:
+            log.warning("the database does not answer (%s): records go to %s", error, self._spill.path)
+            self._retry_at = time.monotonic() + RETRY_S
+            self._put_aside()
+            return
+        if self.dropped > self._told:
+            self._told = self.dropped
+            self.event("records_lost", f"{self.dropped} rows found no place in database or spill file", "error")
+        if self._unrolled >= PIECE // 4:
+            self._unrolled = 0
+            roll_up(self._db, self.run_id)
+
+    def _meanwhile(self) -> None:
+        """While a long spill file goes in, what comes new must not wait in memory: it goes to the file's end."""
+        if time.monotonic() >= self._aside_at:
+            self._aside_at = time.monotonic() + self._flush_s
+            self._gather()
+            self._put_aside()
 
     def _put_aside(self) -> None:
         try:

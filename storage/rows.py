@@ -1,0 +1,129 @@
+"""A batch of records as rows of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from storage import models as m
+from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, weight
+from storage.records import Completion, Generation
+from storage.runs import add_event
+
+
+class RunGone(Exception):
+    """The run was deleted, or never was: there is nothing to hang the rows on."""
+
+
+class Rows:
+    """Writes batches. Remembers the ids of curves between them; `forget` after a rollback."""
+
+    def __init__(self) -> None:
+        self._series: dict[int, dict[tuple[str, str], int]] = {}
+
+    def forget(self) -> None:
+        self._series.clear()
+
+    def write(self, connection: Connection, batch: Batch) -> int:
+        """Insert the batch within the caller's transaction unless it is in already; the rows written.
+
+        Raises RunGone. On PostgreSQL the lock on the run's row also makes the ids of one run grow in the order of
+        commits, which the readers' cursors rely on; SQLite has one writer at a time anyway.
+        """
+        wanted = (m.run.c.id == batch.run_id) & ~m.run.c.deleted
+        row = connection.execute(select(m.run.c.key, m.run.c.attempt).where(wanted).with_for_update()).one_or_none()
+        if row is None:
+            raise RunGone(batch.run_id)
+        if not _advance(connection, batch, row.key):
+            return 0
+        for record in batch.records:
+            if not isinstance(record, Metrics):
+                self._one(connection, row, batch, record)
+        self._metrics(connection, row.key, batch)
+        return sum(weight(record) for record in batch.records)
+
+    def _metrics(self, connection: Connection, key: int, batch: Batch) -> None:
+        rows = [
+            {
+                "run_key": key, "series_id": self._curve(connection, key, record.phase, name),
+                "attempt": batch.attempt, "step": record.step, "value": value, "at": record.at,
+            }
+            for record in batch.records
+            if isinstance(record, Metrics)
+            for name, value in record.values.items()
+        ]  # fmt: skip
+        if rows:
+            connection.execute(insert(m.metric), rows)
+
+    def _curve(self, connection: Connection, key: int, phase: str, name: str) -> int:
+        known = self._series.get(key)
+        if known is None:
+            rows = connection.execute(select(m.series).where(m.series.c.run_key == key))
+            known = self._series[key] = {(row.phase, row.name): row.id for row in rows}
+        found = known.get((phase, name))
+        if found is None:
+            new = insert(m.series).values(run_key=key, phase=phase, name=name).returning(m.series.c.id)
+            found = known[phase, name] = connection.execute(new).scalar_one()
+        return found
+
+    def _one(self, connection: Connection, row: Any, batch: Batch, record: Record) -> None:
+        if isinstance(record, Generation):
+            _generation(connection, row.key, batch.attempt, record)
+        elif isinstance(record, Happening):
+            add_event(connection, row.key, record.kind, record.message, record.level, record.data, record.at)  # type: ignore[arg-type]
+        elif isinstance(record, Evaluated):
+            _evaluation(connection, row.key, batch.attempt, record)
+        elif isinstance(record, Progress) and row.attempt == batch.attempt:
+            # An older attempt's progress, taken in late from a spill file, must not move the new one's.
+            changed = update(m.run).where(m.run.c.key == row.key)
+            connection.execute(changed.values(revision=m.run.c.revision + 1, **record.columns))
+
+
+def _advance(connection: Connection, batch: Batch, key: int) -> bool:
+    """Move the writer's mark to this batch; False when the mark is there already."""
+    mark = m.writer_mark.c
+    moved = update(m.writer_mark).where(mark.writer == batch.writer, mark.seq < batch.seq).values(seq=batch.seq)
+    if connection.execute(moved).rowcount:
+        return True
+    if connection.execute(select(mark.seq).where(mark.writer == batch.writer)).scalar() is not None:
+        return False
+    connection.execute(insert(m.writer_mark).values(writer=batch.writer, run_key=key, seq=batch.seq))
+    return True
+
+
+def _generation(connection: Connection, key: int, attempt: int, generation: Generation) -> None:
+    rows: list[dict[str, Any]] = []
+    for group in generation.groups:
+        added = insert(m.sample_group).values(
+            run_key=key, attempt=attempt, step=generation.step, phase=generation.phase, prompt_id=group.prompt_id,
+            prompt=group.prompt, prompt_format=group.prompt_format, ground_truth=group.ground_truth,
+            reward_names=list(generation.reward_names),
+        )  # fmt: skip
+        group_id = connection.execute(added.returning(m.sample_group.c.id)).scalar_one()
+        rows += _completions(group_id, group.completions)
+    if rows:
+        connection.execute(insert(m.completion), rows)
+
+
+def _completions(group_id: int, completions: Sequence[Completion]) -> Iterable[dict[str, Any]]:
+    for position, c in enumerate(completions):
+        yield {
+            "group_id": group_id, "position": position, "text": c.text, "tokens": c.tokens,
+            "truncated": c.truncated, "rewards": list(c.rewards), "total": c.total, "advantage": c.advantage,
+        }  # fmt: skip
+
+
+def _evaluation(connection: Connection, key: int, attempt: int, record: Evaluated) -> None:
+    s = record.summary
+    added = insert(m.evaluation).values(
+        run_key=key, attempt=attempt, at=record.at, moment=s.when, step=s.step, n=s.n, accuracy=s.accuracy,
+        format_rate=s.format_rate, mean_length=s.mean_length, eos_rate=s.eos_rate, mean_reward=s.mean_reward,
+        dataset=s.dataset, seconds=s.seconds,
+    )  # fmt: skip
+    evaluation_id = connection.execute(added.returning(m.evaluation.c.id)).scalar_one()
+    rows = [{"evaluation_id": evaluation_id, "position": n} | asdict(item) for n, item in enumerate(record.items)]
+    if rows:
+        connection.execute(insert(m.evaluation_item), rows)
