@@ -8,31 +8,36 @@ from backend.text import Text
 FORM: dict[str, Text] = {
     "form.title": Text("New run", "새 실행"),
     "form.lead": Text(
-        "Pick a recipe, change what you like, and read on the right what it will do.",
-        "레시피를 고르고 필요한 값만 바꾸세요. 무엇이 일어날지는 오른쪽에 미리 나옵니다.",
+        "Pick a preset and change what you like. What it will do is shown before it starts.",
+        "프리셋을 고르고 필요한 값만 바꾸세요. 시작하기 전에 무엇을 하게 될지 보여 줍니다.",
     ),
     "form.loading": Text("Loading the settings…", "설정을 불러오는 중…"),
     "form.load_failed": Text("The settings could not be loaded: {why}", "설정을 불러오지 못했습니다: {why}"),
     "form.again": Text("Try again", "다시 시도"),
-    "form.presets": Text("Recipe", "레시피"),
+    "form.presets": Text("Preset", "프리셋"),
     "form.preset_changes": Text("What differs from its source ({n})", "원본과 다른 점 ({n})"),
     "form.step_model": Text("Model", "모델"),
-    "form.step_model_lead": Text("what learns, and which of its weights move", "무엇을 학습하고 어떤 가중치를 움직일지"),
+    "form.step_model_lead": Text(
+        "what learns, and which of its weights move", "무엇을 학습하고 어떤 가중치를 움직일지"
+    ),
     "form.step_data": Text("Data", "데이터"),
-    "form.step_data_lead": Text("the prompts, and the rows held out to judge by", "프롬프트와, 평가용으로 떼어 둘 데이터"),
+    "form.step_data_lead": Text(
+        "the prompts, and the rows held out to judge by", "프롬프트와, 평가용으로 떼어 둘 데이터"
+    ),
     "form.step_rewards": Text("Rewards", "보상"),
     "form.step_rewards_lead": Text(
-        "what makes one completion better than another", "어떤 완성이 더 좋은지 정하는 기준"
+        "what makes one completion better than another", "어떤 답변이 더 좋은지 정하는 기준"
     ),
     "form.step_training": Text("Training", "학습"),
     "form.step_training_lead": Text("how long, how large, and how boldly", "얼마나 오래, 얼마나 크게, 얼마나 과감하게"),
     "form.search": Text("Find any setting, by plain or TRL name", "설정 찾기: 우리말 이름이나 TRL 이름"),
     "form.search_clear": Text("Clear the search", "검색 지우기"),
+    "form.more": Text("More settings", "더 많은 설정"),
     "form.found": Text("{n} settings", "설정 {n}개"),
     "form.found_1": Text("1 setting", "설정 1개"),
     "form.found_none": Text("No setting has “{query}” in its name.", "이름에 “{query}”가 들어간 설정이 없습니다."),
     "form.only_changed": Text("Changed only", "바뀐 것만"),
-    "form.none_changed": Text("Nothing differs from the recipe.", "레시피와 다른 값이 없습니다."),
+    "form.none_changed": Text("Nothing differs from the preset.", "프리셋과 다른 값이 없습니다."),
     "form.changed": Text("{n} changed", "{n}개 변경"),
     "form.changed_1": Text("1 changed", "1개 변경"),
     "form.wrong": Text("{n} to mend", "고칠 값 {n}개"),
@@ -42,18 +47,18 @@ FORM: dict[str, Text] = {
     "form.discard": Text("Discard the draft", "변경 모두 버리기"),
     "form.discarded": Text("The draft is discarded.", "변경한 값을 버렸습니다."),
     "form.switched": Text(
-        "The recipe is now {preset}; your {n} changes are set aside.",
-        "레시피를 {preset}(으)로 바꾸면서 변경 {n}개를 내려놓았습니다.",
+        "The preset is now {preset}; your {n} changes are set aside.",
+        "프리셋을 {preset}(으)로 바꾸면서 변경 {n}개를 내려놓았습니다.",
     ),
     "form.switched_1": Text(
-        "The recipe is now {preset}; your change is set aside.",
-        "레시피를 {preset}(으)로 바꾸면서 변경 1개를 내려놓았습니다.",
+        "The preset is now {preset}; your change is set aside.",
+        "프리셋을 {preset}(으)로 바꾸면서 변경 1개를 내려놓았습니다.",
     ),
     "form.undo": Text("Bring back", "되돌리기"),
     "form.dismiss": Text("Close this message", "알림 닫기"),
-    "form.reset": Text("Back to the recipe’s value: {value}", "레시피 값으로 되돌리기: {value}"),
+    "form.reset": Text("Back to the preset’s value: {value}", "프리셋 값으로 되돌리기: {value}"),
     "form.default": Text("default {value}", "기본값 {value}"),
-    "form.recipe_value": Text("recipe {value}", "레시피 {value}"),
+    "form.preset_value": Text("preset {value}", "프리셋 {value}"),
     "form.not_set": Text("not set", "지정 안 함"),
     "form.at_least": Text("at least {min}", "{min} 이상"),
     "form.at_most": Text("at most {max}", "{max} 이하"),
@@ -92,10 +97,10 @@ FORM: dict[str, Text] = {
     "form.plan_story": Text(
         "Each step takes {prompts} prompts and writes {group} completions to each: {completions} to score. "
         "That is done {steps} times.",
-        "스텝마다 프롬프트 {prompts}개에 완성을 {group}개씩, 모두 {completions}개를 만들어 채점합니다. 이를 {steps}번 반복합니다.",
+        "스텝마다 프롬프트 {prompts}개에 답변을 {group}개씩, 모두 {completions}개를 만들어 채점합니다. 이를 {steps}번 반복합니다.",
     ),
     "form.prompts_per_step": Text("prompts a step", "스텝당 프롬프트"),
-    "form.completions_per_step": Text("completions a step", "스텝당 완성"),
+    "form.completions_per_step": Text("completions a step", "스텝당 답변"),
     "form.steps_per_epoch": Text("steps an epoch", "에폭당 스텝"),
     "form.total_steps": Text("steps in all", "전체 스텝"),
     "form.cycle": Text("updates a generation", "생성당 업데이트"),
@@ -104,14 +109,10 @@ FORM: dict[str, Text] = {
     "form.memory_of": Text("{total} of {free} free", "{free} 중 {total} 사용"),
     "form.memory_alone": Text("{total}; what is free is not known", "{total}, 남은 용량은 알 수 없음"),
     "form.memory_over": Text("{over} more than is free", "남은 용량보다 {over} 많음"),
-    "form.memory_unknown": Text(
-        "Not known before the model is here.", "모델을 받기 전에는 알 수 없습니다."
-    ),
+    "form.memory_unknown": Text("Not known before the model is here.", "모델을 받기 전에는 알 수 없습니다."),
     "form.time": Text("Time", "시간"),
     "form.time_about": Text("about {time}", "약 {time}"),
-    "form.time_unknown": Text(
-        "Known after the first three steps.", "처음 세 스텝이 지나면 알 수 있습니다."
-    ),
+    "form.time_unknown": Text("Known after the first three steps.", "처음 세 스텝이 지나면 알 수 있습니다."),
     "form.stop": Text("Must change", "바꿔야 함"),
     "form.warn": Text("Warning", "경고"),
     "form.inert": Text("No effect", "효과 없음"),
@@ -130,7 +131,9 @@ FORM: dict[str, Text] = {
     "form.start_failed": Text("The run did not start: {why}", "실행을 시작하지 못했습니다: {why}"),
     "form.sheet_open": Text("Show what this will do", "진행 계획 보기"),
     "form.sheet_close": Text("Hide what this will do", "진행 계획 접기"),
-    "form.sheet_line": Text("{completions} completions a step · {steps} steps", "스텝당 완성 {completions}개 · {steps}스텝"),
+    "form.sheet_line": Text(
+        "{completions} completions a step · {steps} steps", "스텝당 답변 {completions}개 · {steps}스텝"
+    ),
     "form.paste": Text("Paste a TRL config", "TRL 설정 붙여넣기"),
     "form.paste_lead": Text(
         "YAML, JSON, or name=value lines. Old names are mapped, and each mapping is said.",
@@ -146,14 +149,14 @@ FORM: dict[str, Text] = {
 
 RUNS: dict[str, Text] = {
     "runs.title": Text("Runs", "실행 목록"),
-    "runs.filter": Text("Filter by name, state, recipe or model", "이름, 상태, 레시피, 모델로 거르기"),
+    "runs.filter": Text("Filter by name, state, preset or model", "이름, 상태, 프리셋, 모델로 거르기"),
     "runs.count": Text("{n} runs", "실행 {n}개"),
     "runs.count_1": Text("1 run", "실행 1개"),
     "runs.count_of": Text("{n} of {all} runs", "실행 {all}개 중 {n}개"),
     "runs.new": Text("New run", "새 실행"),
     "runs.state": Text("State", "상태"),
     "runs.name": Text("Run", "실행"),
-    "runs.preset": Text("Recipe, model", "레시피, 모델"),
+    "runs.preset": Text("Preset, model", "프리셋, 모델"),
     "runs.progress": Text("Progress", "진행"),
     "runs.eta": Text("Left", "남은 시간"),
     "runs.reward": Text("Reward", "보상"),
@@ -181,7 +184,7 @@ RUNS: dict[str, Text] = {
     "runs.delete_title": Text("Delete this run?", "이 실행을 삭제할까요?"),
     "runs.delete_what": Text(
         "Its metrics, completions, log and checkpoints are removed from this machine. This cannot be undone.",
-        "지표, 완성, 로그, 체크포인트가 이 컴퓨터에서 지워집니다. 되돌릴 수 없습니다.",
+        "지표, 답변, 로그, 체크포인트가 이 컴퓨터에서 지워집니다. 되돌릴 수 없습니다.",
     ),
     "runs.delete_yes": Text("Delete the run and its files", "실행과 파일 삭제"),
     "runs.delete_no": Text("Keep it", "그대로 두기"),

@@ -1,0 +1,81 @@
+// What the person has chosen: a preset and the values that differ from it. Survives a reload.
+
+import { same } from './values.js';
+
+const KEY = 'grpo-studio.form.draft';
+
+function stored() {
+  try {
+    const draft = JSON.parse(localStorage.getItem(KEY));
+    if (draft && typeof draft === 'object' && draft.values && typeof draft.values === 'object') return draft;
+  } catch { /* no storage, or not ours: start from the preset */ }
+  return null;
+}
+
+export class Draft {
+  constructor(schema) {
+    this.schema = schema;
+    this.listeners = [];
+    const kept = stored();
+    this.preset = schema.preset(kept?.preset) ? kept.preset : schema.firstPreset;
+    this.values = {};
+    for (const [name, value] of Object.entries(kept?.values ?? {})) {
+      if (schema.field(name)) this.values[name] = value; // a field that is gone is dropped
+    }
+    this.prune();
+  }
+
+  onChange(listener) { this.listeners.push(listener); }
+
+  /** The value that the preset, or else the default, gives. */
+  base(name) {
+    const values = this.schema.preset(this.preset)?.values ?? {};
+    return name in values ? values[name] : this.schema.field(name)?.default ?? null;
+  }
+
+  value(name) { return name in this.values ? this.values[name] : this.base(name); }
+
+  changed(name) { return name in this.values; }
+
+  get changes() { return Object.keys(this.values); }
+
+  set(changes) {
+    for (const [name, value] of Object.entries(changes)) this.values[name] = value;
+    this.prune();
+    this.announce(Object.keys(changes));
+  }
+
+  reset(name) {
+    delete this.values[name];
+    this.announce([name]);
+  }
+
+  /** Another preset: what was typed goes, and comes back through the returned undo. */
+  choose(preset) {
+    const before = { preset: this.preset, values: this.values };
+    this.preset = preset;
+    this.values = {};
+    this.announce(null);
+    return () => {
+      this.preset = before.preset;
+      this.values = before.values;
+      this.announce(null);
+    };
+  }
+
+  discard() { return this.choose(this.preset); }
+
+  prune() {
+    for (const name of Object.keys(this.values)) {
+      if (same(this.values[name], this.base(name))) delete this.values[name];
+    }
+  }
+
+  /** `names`: the fields whose value changed, or null for all of them. */
+  announce(names) {
+    try {
+      localStorage.setItem(KEY, JSON.stringify({ preset: this.preset, values: this.values }));
+    } catch { /* private mode: the draft lives as long as the page */ }
+    for (const listener of this.listeners) listener(names);
+  }
+}

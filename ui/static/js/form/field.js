@@ -1,0 +1,153 @@
+// One setting: plain label with the TRL name beside it, its control, what is wrong with it, help, bounds and default.
+
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { control } from './controls.js';
+import { typed } from './format.js';
+import { prose } from './prose.js';
+import { rewards } from './rewards.js';
+import { same } from './values.js';
+import { saying } from './words.js';
+
+const WORDS = { warn: 'form.warn', inert: 'form.inert', changed: 'form.renamed', info: 'form.info' };
+const ICONS = { warn: '▲', inert: '○', changed: '↦', info: 'ⓘ' };
+
+export class Field {
+  /** `draft` holds the value; `companions` are fields that this one edits too (the weights of the rewards). */
+  constructor(field, { draft, companions = [] }) {
+    this.field = field;
+    this.draft = draft;
+    this.names = [field.name, ...companions];
+    this.problems = [];
+    this.id = `f-${field.name}`;
+    const send = (value) => (value === undefined ? draft.reset(field.name) : draft.set({ [field.name]: value }));
+    this.control = companions.length ? rewards(field, this.id, draft) : control(field, this.id, send);
+    this.root = this.build();
+    saying(() => this.say());
+    this.show();
+  }
+
+  build() {
+    const { id, field } = this;
+    this.label = h(this.control.group ? 'span' : 'label', { class: 'f-label', id: `${id}-label` });
+    if (!this.control.group) this.label.htmlFor = id;
+    this.reset = h('button', { type: 'button', class: 'f-reset', hidden: true });
+    this.reset.addEventListener('click', () => {
+      this.names.forEach((name) => this.draft.reset(name));
+      this.control.input.focus();
+    });
+    this.error = h('div', { class: 'f-error', id: `${id}-error`, 'aria-live': 'polite', hidden: true });
+    this.notes = h('div', { class: 'f-field-notes', hidden: true });
+    this.helpText = h('span', null);
+    this.bounds = h('span', { class: 'f-bounds' });
+    this.help = h('p', { class: 'f-help', id: `${id}-help` }, this.helpText, ' ', this.bounds);
+    if (this.control.group) {
+      this.control.root.setAttribute('role', this.control.root.getAttribute('role') ?? 'group');
+      this.control.root.setAttribute('aria-labelledby', `${id}-label`);
+    }
+    (this.control.group ? this.control.root : this.control.input).setAttribute('aria-describedby', `${id}-error ${id}-help`);
+    saying(() => this.helpText.replaceChildren(...prose(t(field.help))));
+    return h('div', { class: `f-field f-${field.type}`, 'data-field': field.name },
+      h('div', { class: 'f-head' }, this.label, h('code', { class: 'f-trl' }, field.trl_name ?? field.name), this.reset),
+      this.control.root, this.error, this.notes, this.help);
+  }
+
+  /** The words that depend on the value as well as on the language. */
+  say() {
+    const { field, draft } = this;
+    this.label.textContent = t(field.label);
+    const base = draft.base(field.name);
+    const facts = [bounds(field)];
+    if (field.type === 'list' && this.names.length === 1) facts.push(t('form.list_hint'));
+    if (field.type !== 'bool' && field.type !== 'dict' && this.names.length === 1) {
+      facts.push(same(base, field.default) ? null : t('form.preset_value', { value: typed(base) }));
+      facts.push(field.default === null ? null : t('form.default', { value: typed(field.default) }));
+    }
+    this.bounds.textContent = facts.filter(Boolean).join(' · ');
+    const back = t('form.reset', { value: typed(base) });
+    this.reset.textContent = `↺ ${typed(base)}`;
+    this.reset.title = back;
+    this.reset.setAttribute('aria-label', `${t(field.label)}: ${back}`);
+    this.sayProblems();
+    this.sayNotes();
+  }
+
+  show() {
+    this.control.show(this.draft.value(this.field.name), this.draft.base(this.field.name));
+    const changed = this.changed;
+    this.root.toggleAttribute('data-changed', changed);
+    this.reset.hidden = !changed;
+    this.say();
+  }
+
+  get changed() { return this.names.some((name) => this.draft.changed(name)); }
+
+  get wrong() { return this.problems.length > 0; }
+
+  /** What the check says of this field: [{field, value, rule, suggest}]. */
+  setProblems(problems) {
+    if (same(problems, this.problems)) return;
+    this.problems = problems;
+    this.sayProblems();
+  }
+
+  /** What is inert here or warns: [{kind, field, text}]. */
+  setNotes(notes) {
+    if (same(notes, this.said)) return;
+    this.said = notes;
+    this.sayNotes();
+  }
+
+  sayNotes() {
+    const notes = this.said ?? [];
+    this.root.toggleAttribute('data-inert', notes.some((note) => note.kind === 'inert'));
+    this.notes.hidden = notes.length === 0;
+    this.notes.replaceChildren(...notes.map((note) => h('p', { class: 'f-field-note', data: { kind: note.kind } },
+      h('span', { class: 'f-field-note-word' }, `${ICONS[note.kind] ?? ''} ${t(WORDS[note.kind] ?? 'form.info')}`), ' ', prose(t(note.text)))));
+  }
+
+  sayProblems() {
+    const { problems } = this;
+    this.root.toggleAttribute('data-wrong', problems.length > 0);
+    this.error.hidden = problems.length === 0;
+    const target = this.control.group ? this.control.root : this.control.input;
+    target.setAttribute('aria-invalid', String(problems.length > 0));
+    this.error.replaceChildren(...problems.map((problem) => h('div', { class: 'f-problem' },
+      h('span', { class: 'f-problem-text' }, prose(t(problem.rule))), suggestions(problem, this))));
+  }
+
+  focus() {
+    for (let at = this.root.parentElement; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
+    this.root.scrollIntoView({ block: 'center' });
+    this.control.input.focus({ preventScroll: true });
+  }
+}
+
+/** The nearest values that would do, each as a button which applies it; {field, value} is for another setting. */
+function suggestions(problem, { draft }) {
+  const values = problem.suggest ?? [];
+  if (!values.length) return null;
+  return h('span', { class: 'f-suggest' }, h('span', { class: 'f-suggest-lead' }, t('form.would_do')),
+    values.map((suggestion) => {
+      const elsewhere = suggestion && typeof suggestion === 'object' && 'field' in suggestion && 'value' in suggestion;
+      const [name, value] = elsewhere ? [suggestion.field, suggestion.value] : [problem.field, suggestion];
+      const label = t(draft.schema.field(name)?.label ?? name);
+      return h('button', {
+        type: 'button', class: 'f-chip', data: { suggest: name }, 'aria-label': t('form.use', { value: typed(value), field: label }),
+        onclick: () => draft.set({ [name]: value }),
+      }, elsewhere ? h('span', { class: 'f-chip-field' }, label) : null, typed(value));
+    }));
+}
+
+function bounds(field) {
+  const { min, above, below } = field;
+  const max = field.max > 1e9 ? null : field.max; // the size of a machine word is no help to anybody
+  const known = (value) => value !== null && value !== undefined;
+  if (known(min) && known(max)) return t('form.between', { min: typed(min), max: typed(max) });
+  return [
+    known(min) ? t('form.at_least', { min: typed(min) }) : null,
+    known(above) ? t('form.above', { min: typed(above) }) : null,
+    known(max) ? t('form.at_most', { max: typed(max) }) : null,
+    known(below) ? t('form.below', { max: typed(below) }) : null,
+  ].filter(Boolean).join(' · ') || null;
+}

@@ -1,0 +1,119 @@
+// The New run page: presets and the four steps on the left, what it will do on the right.
+
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { Checker } from './checker.js';
+import { Draft } from './draft.js';
+import { notices } from './notices.js';
+import { pasteBox } from './paste.js';
+import { PlanPanel } from './plan.js';
+import { presetCards } from './presets.js';
+import { Schema } from './schema.js';
+import { Steps } from './steps.js';
+import { toolbar } from './toolbar.js';
+import { plural, said } from './words.js';
+
+export async function mount(root, ctx) {
+  root.replaceChildren(h('p', { class: 'f-loading', t: 'form.loading' }));
+  let json;
+  try {
+    json = await ctx.api.get('/api/schema');
+  } catch (error) {
+    root.replaceChildren(h('div', { class: 'notice', data: { level: 'error' } },
+      h('span', { t: 'form.load_failed', vars: { why: error.error ?? error.message } }),
+      h('button', { class: 'btn small', t: 'form.again', onclick: () => mount(root, ctx) })));
+    return;
+  }
+  root.replaceChildren();
+  new FormPage(root, ctx, new Schema(json));
+}
+
+class FormPage {
+  constructor(root, ctx, schema) {
+    Object.assign(this, { ctx, schema });
+    this.draft = new Draft(schema);
+    this.steps = new Steps(schema, this.draft);
+    this.notices = notices();
+    this.presets = presetCards(schema, this.draft, (preset) => this.choose(preset));
+    this.paste = pasteBox({ onTake: (values) => this.take(values) });
+    this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard(), onPaste: () => this.paste.open() });
+    this.plan = new PlanPanel(this.draft, {
+      onStart: () => this.start(),
+      onGoto: (name) => this.goto(name),
+      labelOf: (name) => (schema.field(name) ? t(schema.field(name).label) : name),
+    });
+    this.checker = new Checker((body) => ctx.api.post('/api/check', body), {
+      onPending: () => this.plan.set({ pending: true }),
+      onAnswer: (answer) => this.answered(answer),
+    });
+    const title = h('h1', { class: 'f-title', t: 'form.title' });
+    const lead = h('p', { class: 'f-lead', t: 'form.lead' });
+    root.append(h('div', { class: 'f-page' },
+      h('div', { class: 'f-main' }, h('header', { class: 'f-intro' }, title, lead), this.presets.root, this.bar.root, this.notices.root, this.steps.root),
+      this.plan.root, this.paste.root));
+    this.draft.onChange((names) => this.changed(names));
+    this.check(0);
+  }
+
+  check(pause) {
+    this.checker.due({ values: this.draft.values, preset: this.draft.preset }, pause);
+  }
+
+  changed(names) {
+    this.steps.show(names);
+    this.presets.show();
+    this.bar.show();
+    this.plan.set({ failed: null });
+    this.check();
+  }
+
+  answered({ check, error }) {
+    if (error) {
+      this.plan.set({ pending: false, offline: said(error) });
+      return;
+    }
+    this.steps.setProblems(check.errors ?? []);
+    this.steps.setNotes(check.notes ?? []);
+    this.bar.show();
+    this.plan.set({ check, pending: false, offline: null });
+  }
+
+  choose(preset) {
+    const n = this.draft.changes.length;
+    const undo = this.draft.choose(preset.name);
+    if (n) this.notices.say(() => plural('form.switched', n, { preset: t(preset.title) || preset.name }), undo);
+  }
+
+  discard() {
+    const undo = this.draft.discard();
+    this.notices.say(() => t('form.discarded'), undo);
+  }
+
+  take(values) {
+    const before = { ...this.draft.values };
+    this.draft.set(values);
+    const n = Object.keys(values).length;
+    this.notices.say(() => plural('form.pasted', n), () => {
+      this.draft.values = before;
+      this.draft.announce(null);
+    });
+  }
+
+  goto(name) {
+    if (name === 'name') this.plan.name.focus();
+    this.bar.clear();
+    this.steps.of(name)?.focus();
+  }
+
+  async start() {
+    this.plan.set({ starting: true, failed: null });
+    try {
+      const { run } = await this.ctx.api.post('/api/runs', { values: this.draft.values, preset: this.draft.preset });
+      this.plan.set({ starting: false });
+      this.ctx.state.set({ run: run.id, tab: 'live' });
+    } catch (error) {
+      this.plan.set({ starting: false, failed: said(error) });
+      if (error?.body?.check) this.answered({ check: error.body.check });
+    }
+  }
+}

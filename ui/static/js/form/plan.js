@@ -1,0 +1,176 @@
+// "What this will do": the plan in a sentence, in figures, in memory and time; what warns, what is inert; Start.
+
+import { h } from '../dom.js';
+import { duration } from '../format.js';
+import { t } from '../i18n.js';
+import { about, bytes, count, typed } from './format.js';
+import { prose } from './prose.js';
+import { plural, saying } from './words.js';
+
+const FIGURES = ['prompts_per_step', 'completions_per_step', 'total_steps', 'steps_per_epoch', 'cycle', 'tokens_at_most'];
+/** Kind of a note -> [severity, key of its word, icon]. */
+const KINDS = {
+  stop: ['stop', 'form.stop', '✕'],
+  warn: ['warn', 'form.warn', '▲'],
+  changed: ['info', 'form.renamed', '↦'],
+  inert: ['info', 'form.inert', '○'],
+  info: ['info', 'form.info', 'i'],
+};
+
+export class PlanPanel {
+  constructor(draft, { onStart, onGoto, labelOf }) {
+    Object.assign(this, { draft, onStart, onGoto, labelOf });
+    this.state = { check: null, pending: true, offline: null, starting: false };
+    this.build();
+    saying(() => this.render());
+  }
+
+  build() {
+    const title = h('h2', { class: 'f-heading', id: 'f-plan-title', t: 'form.plan' });
+    this.status = h('span', { class: 'f-plan-status', 'aria-live': 'polite' });
+    this.story = h('p', { class: 'f-story' });
+    this.figures = FIGURES.map((key) => {
+      const value = h('dd', { class: 'f-figure-value', 'data-figure': key });
+      const word = h('dt', { class: 'f-figure-word', t: `form.${key}` });
+      return { key, value, root: h('div', { class: 'f-figure' }, value, word) };
+    });
+    this.memory = h('section', { class: 'f-memory' });
+    this.time = h('section', { class: 'f-time' });
+    this.notes = h('ul', { class: 'f-notes' });
+    this.body = h('div', { class: 'f-plan-body', id: 'f-plan-body' },
+      h('div', { class: 'f-plan-head' }, title, this.status), this.story,
+      h('dl', { class: 'f-figures' }, ...this.figures.map((figure) => figure.root)), this.memory, this.time, this.notes);
+
+    this.line = h('span', { class: 'f-sheet-line' });
+    this.sheet = h('button', { type: 'button', class: 'f-sheet-toggle', 'aria-expanded': 'false', 'aria-controls': 'f-plan-body' },
+      h('span', { class: 'f-sheet-arrow', 'aria-hidden': 'true' }), this.line);
+    this.sheet.addEventListener('click', () => this.unfold(!this.root.hasAttribute('data-open')));
+    this.name = h('input', { type: 'text', class: 'input', id: 'f-name', autocomplete: 'off', spellcheck: 'false', maxlength: '300' });
+    this.name.addEventListener('input', () => this.draft.set({ name: this.name.value }));
+    this.nameLabel = h('label', { class: 'f-label', for: 'f-name', t: 'form.name' });
+    this.nameError = h('p', { class: 'f-error', hidden: true });
+    this.why = h('p', { class: 'f-why', id: 'f-why', 'aria-live': 'polite' });
+    this.start = h('button', { type: 'button', class: 'btn primary f-start', id: 'f-start', 'aria-describedby': 'f-why' });
+    this.start.addEventListener('click', () => { if (!this.start.disabled) this.onStart(); });
+    this.root = h('aside', { class: 'f-plan', 'aria-labelledby': 'f-plan-title' }, this.body,
+      h('div', { class: 'f-launch' }, this.sheet, h('div', { class: 'f-name-box' }, this.nameLabel, this.name, this.nameError),
+        h('div', { class: 'f-start-box' }, this.start, this.why)));
+  }
+
+  unfold(open) {
+    this.root.toggleAttribute('data-open', open);
+    this.sheet.setAttribute('aria-expanded', String(open));
+    this.render();
+  }
+
+  set(changes) {
+    Object.assign(this.state, changes);
+    this.render();
+  }
+
+  render() {
+    const { check, pending, offline } = this.state;
+    this.status.textContent = pending ? t('form.checking') : '';
+    this.root.toggleAttribute('data-pending', pending);
+    const plan = check?.plan ?? null;
+    this.root.toggleAttribute('data-stale', !plan && check !== null);
+    if (plan || check === null) this.plan = plan;
+    this.renderPlan(this.plan);
+    const problems = (check?.errors ?? []).map((problem) => ({ kind: 'stop', field: problem.field, text: problem.rule }));
+    const lost = offline ? [{ kind: 'warn', field: null, text: t('form.check_failed', { why: offline }) }] : [];
+    const notes = [...lost, ...problems, ...(check?.notes ?? [])];
+    const order = Object.keys(KINDS);
+    notes.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+    this.notes.replaceChildren(...notes.map((note) => this.note(note)));
+    this.notes.hidden = notes.length === 0;
+    this.renderLaunch(check, pending, offline);
+  }
+
+  renderPlan(plan) {
+    if (!plan) this.story.textContent = t('form.plan_none');
+    else {
+      this.story.textContent = t('form.plan_story', {
+        prompts: count(plan.prompts_per_step), completions: count(plan.completions_per_step),
+        group: count(plan.completions_per_step / plan.prompts_per_step), steps: count(plan.total_steps),
+      });
+    }
+    for (const { key, value } of this.figures) {
+      value.textContent = key === 'tokens_at_most' ? about(plan?.[key] ?? NaN) : figure(plan?.[key]);
+    }
+    this.line.textContent = plan
+      ? t('form.sheet_line', { completions: count(plan.completions_per_step), steps: count(plan.total_steps) })
+      : t('form.plan');
+    const open = this.root?.hasAttribute('data-open');
+    this.sheet.setAttribute('aria-label', `${t(open ? 'form.sheet_close' : 'form.sheet_open')}: ${this.line.textContent}`);
+    this.memory.replaceChildren(...memory(plan?.memory));
+    this.time.replaceChildren(
+      h('h3', { class: 'f-part-title' }, t('form.time')),
+      h('p', { class: 'f-time-value' }, Number.isFinite(plan?.seconds) ? t('form.time_about', { time: duration(plan.seconds) }) : '–'),
+      h('p', { class: 'f-basis' }, t(plan?.basis) || t('form.time_unknown')));
+  }
+
+  note({ kind, field, text }) {
+    const [severity, word, icon] = KINDS[kind] ?? KINDS.info;
+    const label = field && this.labelOf(field);
+    const link = label && h('button', { type: 'button', class: 'f-note-field', 'aria-label': t('form.goto', { field: label }) }, label);
+    if (link) link.addEventListener('click', () => { this.unfold(false); this.onGoto(field); });
+    return h('li', { class: 'f-note', 'data-severity': severity, 'data-kind': kind },
+      h('span', { class: 'f-note-icon', 'aria-hidden': 'true' }, icon),
+      h('div', null, h('span', { class: 'f-note-word' }, t(word)), link, h('span', { class: 'f-note-text' }, ...prose(t(text)))));
+  }
+
+  renderLaunch(check, pending, offline) {
+    const { state } = this;
+    const wrong = check?.errors?.length ?? 0;
+    let why = t('form.ready');
+    if (state.starting) why = '';
+    else if (offline) why = t('form.why_offline');
+    else if (wrong) why = plural('form.why_errors', wrong);
+    else if (pending || !check) why = t('form.why_checking');
+    this.start.disabled = state.starting || Boolean(offline) || wrong > 0 || pending || !check?.ok;
+    this.start.textContent = t(state.starting ? 'form.starting' : 'form.start');
+    this.why.textContent = state.failed ? t('form.start_failed', { why: t(state.failed) }) : why;
+    this.why.toggleAttribute('data-bad', Boolean(state.failed) || wrong > 0 || Boolean(offline));
+    this.name.placeholder = t('form.name_hint');
+    const name = this.draft.value('name') ?? '';
+    if (document.activeElement !== this.name || this.name.value !== name) this.name.value = name;
+    const problem = check?.errors?.find((each) => each.field === 'name');
+    this.nameError.hidden = !problem;
+    this.nameError.textContent = problem ? t(problem.rule) : '';
+  }
+}
+
+function figure(value) {
+  return typeof value === 'number' ? count(value) : typed(value);
+}
+
+/** A stacked bar of the parts against what is free, each part with its number. */
+function memory(all) {
+  const title = h('h3', { class: 'f-part-title' }, t('form.memory'));
+  if (!all?.parts?.length) return [title, h('p', { class: 'f-basis' }, t('form.memory_unknown'))];
+  const known = Number.isFinite(all.free) && all.free > 0;
+  const scale = known ? Math.max(all.total, all.free) : all.total;
+  const over = known && all.total > all.free;
+  const sum = known
+    ? t('form.memory_of', { total: bytes(all.total), free: bytes(all.free) })
+    : t('form.memory_alone', { total: bytes(all.total) });
+  const parts = all.parts.filter((part) => part.bytes > 0);
+  const hue = (part) => String(all.parts.indexOf(part) % 8);
+  const bar = h('div', { class: 'f-memory-bar', 'aria-hidden': 'true' },
+    ...parts.map((part) => {
+      const piece = h('span', { class: 'f-memory-part', 'data-hue': hue(part), title: `${t(part.text)}: ${bytes(part.bytes)}` });
+      piece.style.width = `${(100 * part.bytes) / scale}%`;
+      return piece;
+    }));
+  if (over) {
+    const line = h('span', { class: 'f-memory-limit' });
+    line.style.left = `${(100 * all.free) / scale}%`;
+    bar.append(line);
+  }
+  const legend = h('ul', { class: 'f-memory-legend' }, ...parts.map((part) => h('li', null,
+    h('span', { class: 'f-memory-dot', 'data-hue': hue(part), 'aria-hidden': 'true' }),
+    h('span', { class: 'f-memory-name' }, t(part.text)), h('span', { class: 'f-memory-bytes' }, bytes(part.bytes)))));
+  return [h('div', { class: 'f-memory-head' }, title, h('span', { class: 'f-memory-sum' }, sum)), bar,
+    over ? h('p', { class: 'f-memory-over' }, `✕ ${t('form.memory_over', { over: bytes(all.total - all.free) })}`) : null,
+    legend].filter(Boolean);
+}

@@ -1,0 +1,100 @@
+// The reward functions with their weights side by side: `rewards` and `reward_weights` as one list of rows.
+
+import { h } from '../dom.js';
+import { t } from '../i18n.js';
+import { typed } from './format.js';
+import { readNumber, same, writeNumber } from './values.js';
+import { saying } from './words.js';
+
+const NAMES = 'rewards';
+const WEIGHTS = 'reward_weights';
+
+export function rewards(field, id, draft) {
+  const rows = h('div', { class: 'f-rewards' });
+  const none = h('p', { class: 'f-rewards-none', t: 'form.reward_none' });
+  const add = h('input', { id, type: 'text', class: 'input', autocomplete: 'off', spellcheck: 'false', list: `${id}-offered` });
+  const button = h('button', { type: 'button', class: 'btn small', t: 'form.reward_add' });
+  const offered = h('datalist', { id: `${id}-offered` });
+  let shown = null;
+
+  const names = () => draft.value(NAMES) ?? [];
+  const weights = () => {
+    const given = draft.value(WEIGHTS);
+    return names().map((_, at) => (Array.isArray(given) ? given[at] ?? 1 : 1));
+  };
+
+  function send(list, numbers) {
+    // No weights at all means 1 each: say it that way, so that a plain recipe stays plain.
+    const plain = draft.base(WEIGHTS) === null && numbers.every((number) => number === 1);
+    draft.set({ [NAMES]: list, [WEIGHTS]: plain ? null : numbers });
+  }
+
+  function put() {
+    const name = add.value.trim();
+    if (!name || names().includes(name)) return;
+    add.value = '';
+    send([...names(), name], [...weights(), 1]);
+    add.focus();
+  }
+
+  function row(name, at) {
+    const weight = h('input', { type: 'text', inputmode: 'decimal', class: 'input f-number f-weight', autocomplete: 'off' });
+    const bar = h('span', { class: 'f-share-bar' });
+    const share = h('span', { class: 'f-share-text' });
+    const remove = h('button', { type: 'button', class: 'btn ghost small f-icon' }, '×');
+    weight.addEventListener('input', () => {
+      if (weight.value.trim() === '') return;
+      const next = weights();
+      next[at] = readNumber(weight.value);
+      send(names(), next);
+    });
+    weight.addEventListener('blur', () => { weight.value = writeNumber(weights()[at]); });
+    remove.addEventListener('click', () => {
+      send(names().filter((_, i) => i !== at), weights().filter((_, i) => i !== at));
+      add.focus();
+    });
+    const root = h('div', { class: 'f-reward', 'data-reward': name },
+      h('span', { class: 'f-reward-hue', 'data-hue': String(at % 7), 'aria-hidden': 'true' }),
+      h('span', { class: 'f-reward-name', title: name }, name),
+      h('label', { class: 'f-reward-weight' }, h('span', { class: 'f-weight-word' }), weight),
+      h('span', { class: 'f-share' }, h('span', { class: 'f-share-track', 'aria-hidden': 'true' }, bar), share), remove);
+    return root;
+  }
+
+  /** Weights, shares and words, without touching the rows. */
+  function refresh() {
+    const numbers = weights();
+    const sum = numbers.reduce((all, number) => all + Math.abs(Number(number) || 0), 0);
+    [...rows.children].forEach((root, at) => {
+      const weight = root.querySelector('.f-weight');
+      if (document.activeElement !== weight) weight.value = writeNumber(numbers[at]);
+      const share = sum ? Math.abs(Number(numbers[at]) || 0) / sum : 0;
+      root.querySelector('.f-share-bar').style.width = `${100 * share}%`;
+      root.querySelector('.f-share-text').textContent = t('form.reward_share', { share: `${Math.round(100 * share)}%` });
+      root.querySelector('.f-weight-word').textContent = t('form.reward_weight');
+      weight.setAttribute('aria-label', `${t('form.reward_weight')}: ${root.dataset.reward}`);
+      root.querySelector('.f-icon').setAttribute('aria-label', t('form.reward_remove', { name: root.dataset.reward }));
+    });
+    none.hidden = rows.children.length > 0;
+    add.placeholder = t('form.reward_name');
+    add.setAttribute('aria-label', t('form.reward_name'));
+    const free = (field.choices ?? []).filter((name) => !names().includes(name));
+    offered.replaceChildren(...free.map((name) => h('option', { value: typed(name) })));
+  }
+
+  button.addEventListener('click', put);
+  add.addEventListener('keydown', (event) => { if (event.key === 'Enter') { event.preventDefault(); put(); } });
+  saying(refresh);
+  return {
+    root: h('div', null, rows, none, h('div', { class: 'f-reward-add' }, add, button, offered)),
+    input: add,
+    group: true,
+    show() {
+      if (!same(shown, names())) {
+        shown = [...names()];
+        rows.replaceChildren(...shown.map(row));
+      }
+      refresh();
+    },
+  };
+}
