@@ -1,0 +1,61 @@
+"""`check`: typed values to a configuration, every problem in words, and what would happen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.config.coerce import coerce
+from backend.config.legacy import translate
+from backend.config.notes import find_notes
+from backend.config.plan import make_plan
+from backend.config.report import Check, Note, Problem
+from backend.config.rules import run_rules
+from backend.config.schema import RunConfig
+from backend.config.surroundings import data_facts, model_facts
+from backend.config.rules.base import Facts
+from backend.estimate import DeviceFacts
+
+
+def check(
+    raw: Mapping[str, Any],
+    home: Path | None = None,
+    device: DeviceFacts | None = None,
+    *,
+    step_seconds: float | None = None,
+) -> Check:
+    """May this run start? All problems at once; never raises for bad input.
+
+    `raw`: field names (old ones too) to values as YAML, JSON, a form or the command line give them.
+    `home`: where fetched models lie, for the memory estimate. `device`: None when unknown; the rules that depend
+    on it then say nothing. `step_seconds`: measured on an earlier run like this one, for the time estimate.
+    """
+    values, notes, problems = translate(raw)
+    good: dict[str, Any] = {}
+    unreadable: set[str] = set()
+    for name, value in values.items():
+        typed, problem = coerce(name, value)
+        if problem is None:
+            good[name] = typed
+        else:
+            problems.append(problem)
+            unreadable.add(name)
+    provisional = RunConfig.model_validate(good)
+    rows, eval_rows, data_problem = (None, None, None)
+    if not unreadable & {"dataset", "dataset_args", "eval_size", "seed", "data_seed"}:
+        rows, eval_rows, data_problem = data_facts(provisional)
+    facts = Facts(device, rows, eval_rows, None if unreadable & {"model"} else model_facts(provisional, home))
+    problems += [data_problem] if data_problem else []
+    problems += run_rules(provisional, facts, frozenset(unreadable))
+    if unreadable:
+        return Check(None, problems, notes, None)
+    notes += find_notes(provisional, facts, set(good))
+    return Check(provisional, problems, _unique(notes), make_plan(provisional, facts, step_seconds))
+
+
+def _unique(notes: list[Note]) -> list[Note]:
+    return list({(n.code, n.field, n.text.en): n for n in notes}.values())
+
+
+__all__ = ["Check", "Note", "Problem", "check"]

@@ -1,0 +1,1 @@
+"""The settings of a run, one group of the form a file. RunConfig is all of them together."""

@@ -1,0 +1,91 @@
+"""What a check answers: problems that stop a run, notes that do not, and the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from backend.text import Text
+
+if TYPE_CHECKING:
+    from backend.config.plan import Plan
+    from backend.config.schema import RunConfig
+
+NoteKind = Literal["inert", "warn", "changed", "info"]
+
+
+def words(text: Text, lang: str | None) -> Any:
+    """One language, or both as {"en", "ko"} when `lang` is None (the page switches without asking again)."""
+    return text.to_json() if lang is None else text.get(lang)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One broken rule. `code` names the rule; `field` is where the page shows it.
+
+    `suggest`: values that make this problem go away, the nearest first. A plain value is for the same field;
+    {"field": f, "value": v} is for another one.
+    """
+
+    field: str
+    value: Any
+    rule: Text
+    suggest: list[Any] = field(default_factory=list)
+    code: str = "type"
+
+    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+        return {
+            "field": self.field,
+            "value": self.value,
+            "rule": words(self.rule, lang),
+            "suggest": self.suggest,
+            "code": self.code,
+        }
+
+
+def change(field_name: str, value: Any) -> dict[str, Any]:
+    """A suggestion for another field than the problem's."""
+    return {"field": field_name, "value": value}
+
+
+def as_change(problem: Problem, suggestion: Any) -> tuple[str, Any]:
+    """A suggestion as (field, value), whichever of the two forms it has."""
+    if isinstance(suggestion, dict) and set(suggestion) == {"field", "value"}:
+        return suggestion["field"], suggestion["value"]
+    return problem.field, suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something worth knowing that does not stop the run. `field` is None when it concerns no single one."""
+
+    kind: NoteKind
+    field: str | None
+    text: Text
+    code: str = ""
+
+    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+        return {"kind": self.kind, "field": self.field, "text": words(self.text, lang), "code": self.code}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The answer to "may this run start?". `config` is there when every value could be read and is in bounds,
+    even if a rule between fields is broken; `ok` says whether the run may start."""
+
+    config: RunConfig | None
+    errors: list[Problem]
+    notes: list[Note]
+    plan: Plan | None
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors and self.config is not None
+
+    def to_json(self, lang: str | None = None) -> dict[str, Any]:
+        return {
+            "ok": self.ok,
+            "errors": [p.to_json(lang) for p in self.errors],
+            "notes": [n.to_json(lang) for n in self.notes],
+            "plan": self.plan.to_json(lang) if self.plan else None,
+        }

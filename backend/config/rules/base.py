@@ -1,0 +1,98 @@
+"""How a rule between fields is written, and how all of them are run."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backend.config.report import Problem, as_change
+from backend.config.schema import RunConfig
+from backend.estimate import DeviceFacts
+
+if TYPE_CHECKING:
+    from backend.config.plan import ModelFactsLike
+
+PROCESSES = 1  # one run is one process on one device
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about the surroundings. None is "unknown": the rules that need it say nothing."""
+
+    device: DeviceFacts | None = None
+    rows: int | None = None
+    eval_rows: int | None = None
+    model: ModelFactsLike | None = None
+
+
+RuleFunction = Callable[[RunConfig, Facts], Iterable[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`fields`: all that the rule reads. If one of them could not be read itself, the rule is not asked."""
+
+    fields: frozenset[str]
+    find: RuleFunction
+
+
+RULES: list[Rule] = []
+
+
+def rule(*fields: str) -> Callable[[RuleFunction], RuleFunction]:
+    """Register a rule that reads these fields."""
+    unknown = [f for f in fields if f not in RunConfig.model_fields]
+    if unknown:
+        raise ValueError(f"a rule names fields that do not exist: {unknown}")
+
+    def register(function: RuleFunction) -> RuleFunction:
+        RULES.append(Rule(frozenset(fields), function))
+        return function
+
+    return register
+
+
+def installed(package: str) -> bool:
+    """Whether a Python package can be imported here, without importing it."""
+    return importlib.util.find_spec(package) is not None
+
+
+def device_kind(config: RunConfig, facts: Facts) -> str | None:
+    """cpu, cuda or mps: what the run would really use; None when the device is unknown."""
+    if config.use_cpu:
+        return "cpu"
+    return facts.device.kind if facts.device else None
+
+
+def find_all(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:
+    """Every broken rule, without looking at its suggestions."""
+    return [p for r in RULES if not r.fields & unreadable for p in r.find(config, facts)]
+
+
+def run_rules(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:
+    """Every broken rule; of each one's suggestions only those that mend it and break nothing else."""
+    found = find_all(config, facts, unreadable)
+    before = {_key(p) for p in found}
+    out = []
+    for problem in found:
+        good = [s for s in problem.suggest if _mends(config, facts, unreadable, problem, s, before)]
+        out.append(Problem(problem.field, problem.value, problem.rule, good[:5], problem.code))
+    return out
+
+
+def _key(problem: Problem) -> tuple[str, str]:
+    return problem.code, problem.field
+
+
+def _mends(
+    config: RunConfig, facts: Facts, unreadable: frozenset[str], problem: Problem, suggestion: object,
+    before: set[tuple[str, str]],
+) -> bool:  # fmt: skip
+    name, value = as_change(problem, suggestion)
+    if getattr(config, name) == value:
+        return False
+    changed = RunConfig.model_validate({**config.model_dump(), name: value})
+    after = {_key(p) for p in find_all(changed, facts, unreadable)}
+    return _key(problem) not in after and after <= before

@@ -1,0 +1,156 @@
+"""Group arithmetic: a generation batch must hold whole groups (GRPOConfig.__post_init__, TRL 1.16)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from backend.config.batch import BatchPlan, batch_plan
+from backend.config.report import Problem, change
+from backend.config.rules.base import PROCESSES, Facts, rule
+from backend.config.schema import RunConfig
+from backend.text import Text
+
+BATCH_FIELDS = (
+    "per_device_train_batch_size", "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size",
+)  # fmt: skip
+
+
+def multiples_near(step: int, value: int, count: int = 2) -> list[int]:
+    """The positive multiples of `step` nearest to `value`, the nearest first; never `value` itself."""
+    below = value // step * step
+    around = [below, below + step, below - step, below + 2 * step]
+    good = sorted({m for m in around if m > 0 and m != value}, key=lambda m: (abs(m - value), m))
+    return good[:count]
+
+
+def divisors(n: int, least: int = 1) -> list[int]:
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return sorted({d for s in small for d in (s, n // s) if d >= least})
+
+
+def _factor_for(other: int, group: int) -> int:
+    """The smallest f such that other * f is a multiple of group."""
+    return group // math.gcd(other, group)
+
+
+@rule("generation_batch_size", "steps_per_generation")
+def both_set(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if config.generation_batch_size is None or config.steps_per_generation is None:
+        return
+    yield Problem(
+        "generation_batch_size",
+        config.generation_batch_size,
+        Text("may not be set together with steps_per_generation: one follows from the other",
+             "steps_per_generation과 함께 쓸 수 없습니다: 하나가 정해지면 다른 하나도 정해집니다"),
+        [None, change("steps_per_generation", None)],
+        "both_set",
+    )  # fmt: skip
+
+
+@rule("generation_batch_size", "steps_per_generation", "per_device_train_batch_size")
+def generation_holds_batches(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    gb, bs = config.generation_batch_size, config.per_device_train_batch_size * PROCESSES
+    if gb is None or config.steps_per_generation is not None or gb % bs == 0:
+        return
+    step = math.lcm(bs, config.num_generations)
+    near = multiples_near(step, gb) + multiples_near(bs, gb)
+    smaller = sorted(divisors(gb), key=lambda d: abs(d - bs))[:2]
+    yield Problem(
+        "generation_batch_size",
+        gb,
+        Text(f"must be a multiple of the batch size {bs}", f"배치 크기 {bs}의 배수여야 합니다"),
+        [None, *near, *(change("per_device_train_batch_size", d) for d in smaller)],
+        "generation_batch",
+    )
+
+
+@rule("num_generations", *BATCH_FIELDS)
+def whole_groups(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if config.generation_batch_size is not None and config.steps_per_generation is not None:
+        return  # both_set says it
+    group, plan = config.num_generations, batch_plan(config)
+    size = plan.generation_batch
+    if size % group == 0:
+        return
+    yield Problem(
+        "num_generations",
+        group,
+        Text(f"must divide the generation batch, which is {_sum_en(config, plan)}",
+             f"생성 배치({_sum_en(config, plan)})의 약수여야 합니다"),
+        [*_other_groups(size, group), *_other_batches(config, group)],
+        "whole_groups",
+    )  # fmt: skip
+
+
+def _sum_en(config: RunConfig, plan: BatchPlan) -> str:
+    if config.generation_batch_size is not None:
+        return str(plan.generation_batch)
+    return f"{config.per_device_train_batch_size} x {plan.steps_per_generation} = {plan.generation_batch}"
+
+
+def _other_groups(size: int, group: int) -> list[int]:
+    return sorted(divisors(size, 2), key=lambda d: (abs(d - group), -d))[:2]
+
+
+def _other_batches(config: RunConfig, group: int) -> list[dict[str, object]]:
+    bs = config.per_device_train_batch_size
+    if config.generation_batch_size is not None:
+        step = math.lcm(group, bs)
+        return [change("generation_batch_size", m) for m in multiples_near(step, config.generation_batch_size)]
+    per = "gradient_accumulation_steps" if config.steps_per_generation is None else "steps_per_generation"
+    times = getattr(config, per)
+    found = [change(per, m) for m in multiples_near(_factor_for(bs, group), times)]
+    sizes = multiples_near(_factor_for(times, group), bs)
+    return found + [change("per_device_train_batch_size", m) for m in sizes]
+
+
+@rule("num_generations", "num_generations_eval", "per_device_eval_batch_size", "eval_strategy")
+def whole_eval_groups(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if config.eval_strategy == "no":
+        return
+    group = config.num_generations_eval or config.num_generations
+    size = config.per_device_eval_batch_size * PROCESSES
+    if size % group == 0:
+        return
+    whose = "num_generations_eval" if config.num_generations_eval else "num_generations"
+    near = multiples_near(group, size)
+    groups = sorted(divisors(size), key=lambda d: (abs(d - group), -d))[:2]
+    yield Problem(
+        "per_device_eval_batch_size",
+        size,
+        Text(f"must be a multiple of {whose}, {group}", f"{whose} {group}의 배수여야 합니다"),
+        [*near, *(change("num_generations_eval", d) for d in groups)],
+        "whole_eval_groups",
+    )
+
+
+@rule("num_generations", *BATCH_FIELDS)
+def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """TRL's sampler leaves out what does not fill a generation batch: with too few rows it ends after 0 steps."""
+    if config.generation_batch_size is not None and config.steps_per_generation is not None:
+        return
+    plan = batch_plan(config)
+    if facts.rows is None or plan.generation_batch % config.num_generations or facts.rows >= plan.prompts:
+        return
+    rows, group = facts.rows, config.num_generations
+    rule_text = Text(
+        f"one generation needs {plan.prompts} different prompts and the training set has {rows}: the run would end "
+        "after 0 steps",
+        f"한 번 생성하는 데 프롬프트 {plan.prompts}개가 필요한데 학습 데이터는 {rows}개입니다: 0스텝으로 끝납니다",
+    )
+    if config.generation_batch_size is not None:
+        step = math.lcm(group, config.per_device_train_batch_size)
+        suggest = [change("generation_batch_size", rows * group // step * step)] if rows * group >= step else []
+        yield Problem("generation_batch_size", config.generation_batch_size, rule_text, suggest, "enough_rows")
+        return
+    per = "gradient_accumulation_steps" if config.steps_per_generation is None else "steps_per_generation"
+    suggest = []
+    for name, other in ((per, config.per_device_train_batch_size), ("per_device_train_batch_size", getattr(config, per))):
+        step = _factor_for(other, group)
+        most = rows * group // other // step * step
+        if most >= 1:
+            suggest.append(change(name, most))
+    bigger = [d for d in divisors(plan.generation_batch, 2) if plan.generation_batch // d <= rows]
+    suggest += [change("num_generations", d) for d in bigger[:1]]
+    yield Problem("dataset", config.dataset, rule_text, suggest, "enough_rows")
