@@ -55,3 +55,12 @@ def prepare_environment() -> None:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("OMP_NUM_THREADS", str(thread_count()))
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+
+def quiet_libraries() -> None:
+    """No progress bars in the log: they are hundreds of carriage returns, and the page shows progress itself."""
+    import datasets
+    import transformers
+
+    datasets.disable_progress_bars()
+    transformers.utils.logging.disable_progress_bar()

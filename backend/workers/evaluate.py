@@ -36,7 +36,7 @@ class _StopGeneration(StoppingCriteria):
     def __init__(self, check: Callable[[], None]) -> None:
         self._check = check
 
-    def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:
+    def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
         self._check()
         return torch.zeros(input_ids.shape[0], dtype=torch.bool, device=input_ids.device)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from peft import LoraConfig
 from transformers import AutoTokenizer, BitsAndBytesConfig
-from trl import GRPOConfig
+from trl.trainer.grpo_config import GRPOConfig
 
 from backend import rewards as registry
 from backend.workers import checkpoints, trl_adapter
@@ -25,8 +25,6 @@ from storage.reader import Reader
 from storage.records import Generation, When
 from storage.runs import set_fields
 
-# What the built-in rewards can give at least and at most.
-BOUNDS = {"accuracy": (0.0, 1.0), "format": (0.0, 1.0)}
 ERROR_EVENTS = 50  # a reward that fails on everything must not fill the database
 
 
@@ -43,8 +41,8 @@ class Rewards:
         self.weights = [float(w) for w in config.reward_weights or [1.0] * len(self.names)]
 
     def extremes(self) -> Extremes:
-        """Of the total reward: from the functions' own `bounds`, else those of the built-in ones, else as seen."""
-        bounds = [getattr(f, "bounds", None) or BOUNDS.get(n) for f, n in zip(self._functions, self.names, strict=True)]
+        """Of the total reward: from the functions' own `bounds` where all have them, else as seen in the run."""
+        bounds = [getattr(f, "bounds", None) for f in self._functions]
         return Extremes.of(bounds, self.weights)
 
     def scorers(self, columns: Sequence[str]) -> Scorers:
@@ -63,7 +61,7 @@ class Rewards:
 
     def tell_failures(self) -> None:
         for function in self._functions:
-            for failure in function.take_failures():
+            for failure in getattr(function, "take_failures", list)():
                 self._tell(failure.reward, failure.row, failure.completion, failure.traceback)
 
     def _tell(self, name: str, row: int, completion: str, trace: str) -> None:

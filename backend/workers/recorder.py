@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from trl import GRPOTrainer, SFTTrainer
+from trl.trainer.grpo_trainer import GRPOTrainer
+from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import RepeatSampler
 
 from backend.workers import checkpoints
@@ -70,6 +71,10 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
     `on_generation(record)` is called on the training thread with finished records; `extremes` as in signal_share.
     `phase_of(name)` is told what begins ("generation", "reward", "update"), for the words of a failure.
     """
+
+    model: Any
+    num_generations_eval: Any
+    eos_token_ids: Any
 
     def __init__(
         self,

@@ -86,7 +86,8 @@ def require(rows: Sequence[Row], needed: int) -> None:
         Text(
             en=f"dataset: {len(rows)} usable training rows, but one generation needs {needed} different prompts "
             "(generation batch / num_generations). Use more rows, a larger num_generations, or a smaller batch.",
-            ko=f"dataset: 쓸 수 있는 학습 행이 {len(rows)}개인데 생성 한 번에 서로 다른 프롬프트가 {needed}개 필요합니다"
+            ko=f"dataset: 쓸 수 있는 학습 행이 {len(rows)}개인데 "
+            f"생성 한 번에 서로 다른 프롬프트가 {needed}개 필요합니다"
             "(생성 배치 / num_generations). 행을 늘리거나 num_generations를 키우거나 배치를 줄이세요.",
         )
     )

@@ -7,7 +7,8 @@ seed, which transformers and accelerate set through `set_epoch`. Epoch 0 is TRL'
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from typing import Any
 
 from trl.trainer.utils import RepeatSampler
 
@@ -20,7 +21,7 @@ class EpochRepeatSampler(RepeatSampler):
     def set_epoch(self, epoch: int) -> None:
         self.epoch = int(epoch)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Generator[int, Any, None]:
         if self.shuffle and self.seed is not None:
             self.generator.manual_seed(self.seed + self.epoch)
-        return super().__iter__()
+        yield from super().__iter__()

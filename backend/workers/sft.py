@@ -11,7 +11,7 @@ import torch
 from datasets import Dataset
 from peft import LoraConfig, PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
-from trl import SFTConfig
+from trl.trainer.sft_config import SFTConfig
 
 from backend import data
 from backend.errors import StudioError

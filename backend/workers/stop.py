@@ -31,6 +31,7 @@ class Stop:
     def __init__(self) -> None:
         self.requested_at: float | None = None
         self._insisted = False
+        self._installed = False
 
     @property
     def requested(self) -> bool:
@@ -60,8 +61,11 @@ class Stop:
 
         signal.signal(signal.SIGTERM, handler)
         signal.signal(signal.SIGINT, handler)
+        self._installed = True
 
     def ignore_further(self) -> None:
         """While the end is being written, a further signal must not tear it."""
+        if not self._installed:
+            return
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)

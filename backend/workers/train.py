@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from backend.settings import Settings
-from backend.workers.device import prepare_environment
+from backend.workers.device import prepare_environment, quiet_libraries
 from backend.workers.stop import Stop, StopHere, StopNow
 from storage.db import Database
 from storage.reader import Reader
@@ -52,11 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         log.error("run %s is %s: nothing to start", run.id, run.state)
         return 1
-    return _attempt(settings, db, run, stop)
+    return run_attempt(settings, db, run, stop)
 
 
-def _attempt(settings: Settings, db: Database, run: Run, stop: Stop) -> int:
-    """Train, and write the end into the row. The writer is closed first, so an ended run has all its records."""
+def run_attempt(settings: Settings, db: Database, run: Run, stop: Stop) -> int:
+    """Train, and write the end into the row (which says running). The exit code. The writer is closed first, so an ended run has all its records."""
+    quiet_libraries()
     from backend.workers.outcome import Outcome, outcome_of
     from backend.workers.stages import Attempt
 

@@ -261,7 +261,8 @@ def grpo_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, An
     """Keyword arguments of GRPOConfig for this run on this device.
 
     Ours on purpose: no column is removed (rewards need them), no progress bar in the log, and old checkpoints are
-    removed by us, after the new one has its manifest (save_total_limit). A training setting that is None keeps transformers' default.
+    removed by us, after the new one has its manifest (save_total_limit). A training setting that is None keeps
+    transformers' default.
     """
     kwargs = {k: v for k, v in _present(config, TRAINING_FIELDS).items() if v is not None}
     kwargs = {k: _whole(v) if k in STEP_COUNTS else v for k, v in kwargs.items()}
