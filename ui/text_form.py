@@ -94,6 +94,12 @@ FORM: dict[str, Text] = {
     "form.plan_none": Text(
         "The plan appears once every value can be used.", "모든 값이 맞으면 계획이 여기에 나옵니다."
     ),
+    "form.plan_story_cycle": Text(
+        "Each generation takes {prompts} prompts and writes {group} completions to each: {completions} to score, "
+        "learned from in {cycle} updates. {steps} steps in all.",
+        "한 번 생성할 때 프롬프트 {prompts}개에 답변을 {group}개씩, 모두 {completions}개를 만들어 채점하고 "
+        "{cycle}번 업데이트합니다. 전체 {steps}스텝입니다.",
+    ),
     "form.plan_story": Text(
         "Each step takes {prompts} prompts and writes {group} completions to each: {completions} to score. "
         "That is done {steps} times.",
@@ -164,30 +170,23 @@ RUNS: dict[str, Text] = {
     "runs.age": Text("Age", "시작"),
     "runs.duration": Text("Took", "걸린 시간"),
     "runs.actions": Text("Actions", "작업"),
-    "runs.sort": Text("Sort by {column}", "{column} 순으로 정렬"),
     "runs.steps": Text("{step} of {total}", "{total} 중 {step}"),
     "runs.no_steps": Text("no step yet", "아직 스텝 없음"),
     "runs.attempt": Text("attempt {n}", "{n}번째 시도"),
     "runs.from_to": Text("{before} before training, {after} after", "학습 전 {before}, 학습 후 {after}"),
-    "runs.ago_s": Text("now", "방금"),
-    "runs.ago_m": Text("{n} min ago", "{n}분 전"),
-    "runs.ago_h": Text("{n} h ago", "{n}시간 전"),
-    "runs.ago_d": Text("{n} d ago", "{n}일 전"),
+    "runs.in_training": Text("in training", "학습 중 표본"),
     "runs.open": Text("Open", "열기"),
-    "runs.open_named": Text("Open {name}", "{name} 열기"),
     "runs.stop": Text("Stop and keep checkpoint", "체크포인트 남기고 멈추기"),
     "runs.stop_now": Text("Stop now", "지금 바로 멈추기"),
-    "runs.stopping": Text("Saving a checkpoint…", "체크포인트 저장 중…"),
+    "runs.unqueue": Text("Take out of the queue", "대기 취소"),
     "runs.resume": Text("Resume", "이어서 학습"),
     "runs.delete": Text("Delete", "삭제"),
-    "runs.delete_named": Text("Delete {name}", "{name} 삭제"),
     "runs.delete_title": Text("Delete this run?", "이 실행을 삭제할까요?"),
     "runs.delete_what": Text(
-        "Its metrics, completions, log and checkpoints are removed from this machine. This cannot be undone.",
-        "지표, 답변, 로그, 체크포인트가 이 컴퓨터에서 지워집니다. 되돌릴 수 없습니다.",
+        "{name}: its metrics, completions, log and checkpoints are removed from this machine. This cannot be undone.",
+        "{name}: 지표, 답변, 로그, 체크포인트가 이 컴퓨터에서 지워집니다. 되돌릴 수 없습니다.",
     ),
     "runs.delete_yes": Text("Delete the run and its files", "실행과 파일 삭제"),
-    "runs.delete_no": Text("Keep it", "그대로 두기"),
     "runs.deleted": Text("{name} is deleted.", "{name}을(를) 삭제했습니다."),
     "runs.gone": Text(
         "{name} is not there any more: it was deleted, perhaps in another window.",
@@ -198,7 +197,6 @@ RUNS: dict[str, Text] = {
         "The server does not answer. What you see is from {time}; it is asked again every few seconds.",
         "서버가 응답하지 않습니다. 지금 보이는 것은 {time} 기준이며, 몇 초마다 다시 묻습니다.",
     ),
-    "runs.dismiss": Text("Close this message", "알림 닫기"),
     "runs.loading": Text("Loading the runs…", "실행 목록을 불러오는 중…"),
     "runs.empty": Text("No run yet", "아직 실행이 없습니다"),
     "runs.empty_lead": Text(

@@ -1,7 +1,7 @@
 // "What this will do": the plan in a sentence, in figures, in memory and time; what warns, what is inert; Start.
 
 import { h } from '../dom.js';
-import { duration } from '../format.js';
+import { DASH, duration } from '../format.js';
 import { t } from '../i18n.js';
 import { about, bytes, count, typed } from './format.js';
 import { prose } from './prose.js';
@@ -89,16 +89,17 @@ export class PlanPanel {
   renderPlan(plan) {
     if (!plan) this.story.textContent = t('form.plan_none');
     else {
-      this.story.textContent = t('form.plan_story', {
-        prompts: count(plan.prompts_per_step), completions: count(plan.completions_per_step),
-        group: count(plan.completions_per_step / plan.prompts_per_step), steps: count(plan.total_steps),
+      const [prompts, completions] = [plan.prompts_per_generation, plan.completions_per_generation];
+      this.story.textContent = t(plan.cycle > 1 ? 'form.plan_story_cycle' : 'form.plan_story', {
+        prompts: count(prompts), completions: count(completions), group: prompts ? count(completions / prompts) : DASH,
+        steps: count(plan.total_steps ?? NaN), cycle: figure(plan.cycle),
       });
     }
     for (const { key, value } of this.figures) {
       value.textContent = key === 'tokens_at_most' ? about(plan?.[key] ?? NaN) : figure(plan?.[key]);
     }
     this.line.textContent = plan
-      ? t('form.sheet_line', { completions: count(plan.completions_per_step), steps: count(plan.total_steps) })
+      ? t('form.sheet_line', { completions: count(plan.completions_per_step), steps: count(plan.total_steps ?? NaN) })
       : t('form.plan');
     const open = this.root?.hasAttribute('data-open');
     this.sheet.setAttribute('aria-label', `${t(open ? 'form.sheet_close' : 'form.sheet_open')}: ${this.line.textContent}`);
@@ -106,7 +107,7 @@ export class PlanPanel {
     this.time.replaceChildren(
       h('h3', { class: 'f-part-title' }, t('form.time')),
       h('p', { class: 'f-time-value' }, Number.isFinite(plan?.seconds) ? t('form.time_about', { time: duration(plan.seconds) }) : '–'),
-      h('p', { class: 'f-basis' }, t(plan?.basis) || t('form.time_unknown')));
+      h('p', { class: 'f-basis' }, t(plan?.seconds_basis) || t('form.time_unknown')));
   }
 
   note({ kind, field, text }) {
@@ -141,7 +142,7 @@ export class PlanPanel {
 }
 
 function figure(value) {
-  return typeof value === 'number' ? count(value) : typed(value);
+  return Number.isInteger(value) ? count(value) : typed(value);
 }
 
 /** A stacked bar of the parts against what is free, each part with its number. */
@@ -172,5 +173,5 @@ function memory(all) {
     h('span', { class: 'f-memory-name' }, t(part.text)), h('span', { class: 'f-memory-bytes' }, bytes(part.bytes)))));
   return [h('div', { class: 'f-memory-head' }, title, h('span', { class: 'f-memory-sum' }, sum)), bar,
     over ? h('p', { class: 'f-memory-over' }, `✕ ${t('form.memory_over', { over: bytes(all.total - all.free) })}`) : null,
-    legend].filter(Boolean);
+    legend, ...(all.limits ?? []).map((text) => h('p', { class: 'f-basis' }, prose(t(text))))].filter(Boolean);
 }

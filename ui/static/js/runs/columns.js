@@ -1,0 +1,95 @@
+// The columns of the table: how a run sorts by each, and how its cell shows it. Cells are made once and then patched.
+
+import { h, setText } from '../dom.js';
+import { DASH, ago, duration, number, percent } from '../format.js';
+import { t } from '../i18n.js';
+import * as state from '../state.js';
+
+const ORDER = ['running', 'stopping', 'starting', 'queued', 'failed', 'lost', 'stopped', 'succeeded'];
+const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
+
+export const nameOf = (run) => run.name || run.id;
+
+/** Share of the steps that are done, 0 to 1; null when nobody knows how many there are. */
+export const done = (run) => (run.total_steps > 0 ? Math.min(1, (run.last_step ?? 0) / run.total_steps) : null);
+
+const reached = (run) => run.accuracy?.after ?? run.accuracy?.before ?? run.last?.accuracy ?? null;
+
+/** Words that a long cell shows clipped stand whole in its title. */
+function clip(node, text) {
+  setText(node, text);
+  if (node.title !== text) node.title = text;
+}
+
+export const COLUMNS = [
+  {
+    key: 'state',
+    sort: (run) => ORDER.indexOf(run.state),
+    make: () => [h('span', { class: 'badge' }, h('i', { 'aria-hidden': 'true' }), h('span', { class: 'r-state-word' })), h('span', { class: 'caption r-stage' })],
+    show(cell, run) {
+      cell.querySelector('.badge').dataset.state = run.state;
+      setText(cell.querySelector('.r-state-word'), t(`state.${run.state}`));
+      const at = !ENDED.has(run.state) && run.state !== 'queued' && run.stage ? t(`stage.${run.stage}`) : '';
+      setText(cell.querySelector('.r-stage'), at);
+    },
+  },
+  {
+    key: 'name',
+    sort: (run) => nameOf(run).toLowerCase(),
+    make: () => [h('a', { class: 'r-open' }), h('span', { class: 'caption r-reason', hidden: true }), h('code', { class: 'r-id' })],
+    show(cell, run) {
+      const link = cell.querySelector('.r-open');
+      clip(link, nameOf(run));
+      link.href = state.link({ run: run.id, tab: 'live' });
+      const reason = run.state === 'failed' || run.state === 'lost' ? t(run.reason_text ?? run.reason ?? '') : '';
+      const why = cell.querySelector('.r-reason');
+      why.hidden = !reason;
+      clip(why, reason);
+      setText(cell.querySelector('.r-id'), run.id);
+    },
+  },
+  {
+    key: 'preset',
+    sort: (run) => `${run.preset ?? ''} ${run.model ?? ''}`.toLowerCase(),
+    make: () => [h('span', { class: 'r-preset' }), h('span', { class: 'caption r-model' })],
+    show(cell, run) {
+      clip(cell.querySelector('.r-preset'), run.preset ?? DASH);
+      clip(cell.querySelector('.r-model'), run.model ?? '');
+    },
+  },
+  {
+    key: 'progress',
+    sort: (run) => done(run) ?? -1,
+    make: () => [h('div', { class: 'bar-track', 'aria-hidden': 'true' }, h('i', null)), h('span', { class: 'caption r-steps' })],
+    show(cell, run) {
+      const part = done(run);
+      cell.querySelector('i').style.width = `${100 * (part ?? 0)}%`;
+      const step = (run.last_step ?? 0).toLocaleString('en-US');
+      const total = run.total_steps > 0 ? run.total_steps.toLocaleString('en-US') : DASH;
+      const words = run.last_step || part !== null ? t('runs.steps', { step, total }) : t('runs.no_steps');
+      setText(cell.querySelector('.r-steps'), run.attempt > 1 ? `${words} · ${t('runs.attempt', { n: run.attempt })}` : words);
+    },
+  },
+  { key: 'eta', num: true, sort: (run) => run.eta_s ?? Infinity, show: (cell, run) => setText(cell, duration(run.eta_s)) },
+  { key: 'reward', num: true, sort: (run) => run.last?.reward ?? -Infinity, down: true, show: (cell, run) => setText(cell, number(run.last?.reward)) },
+  {
+    key: 'accuracy',
+    num: true,
+    down: true,
+    sort: (run) => reached(run) ?? -Infinity,
+    make: () => [h('span', { class: 'r-accuracy' }), h('span', { class: 'caption r-accuracy-from' })],
+    show(cell, run) {
+      const { before = null, after = null } = run.accuracy ?? {};
+      const held = before !== null || after !== null;
+      const now = run.last?.accuracy ?? null;
+      const word = cell.querySelector('.r-accuracy');
+      const end = after === null && !ENDED.has(run.state) ? '…' : percent(after);
+      setText(word, held ? `${percent(before)} → ${end}` : percent(now));
+      const long = held ? t('runs.from_to', { before: percent(before), after: percent(after) }) : '';
+      if (word.title !== long) word.title = long;
+      setText(cell.querySelector('.r-accuracy-from'), !held && now !== null ? t('runs.in_training') : '');
+    },
+  },
+  { key: 'age', num: true, down: true, sort: (run) => run.created_at ?? 0, show: (cell, run) => setText(cell, ago(run.created_at)) },
+  { key: 'duration', num: true, down: true, sort: (run) => run.elapsed_s ?? -1, show: (cell, run) => setText(cell, duration(run.elapsed_s)) },
+];

@@ -1,0 +1,91 @@
+// The Runs page: every run of this home, newest first; what each is doing; stop, resume, delete, open.
+
+import * as api from '../api.js';
+import { fill, h, setText, toast } from '../dom.js';
+import { onLanguage, t } from '../i18n.js';
+import * as runlist from '../runlist.js';
+import * as state from '../state.js';
+import { RunTable, fits } from './table.js';
+
+const OPEN_MS = 2000;
+const AWAY_MS = 4000;
+const AGES_MS = 30_000;
+
+export function mount(root, ctx) {
+  const table = new RunTable();
+  const filter = h('input', { id: 'runs-filter', type: 'search', class: 'input r-filter', autocomplete: 'off', spellcheck: 'false', tt: { placeholder: 'runs.filter', 'aria-label': 'runs.filter' } });
+  const count = h('span', { class: 'caption r-count num', 'aria-live': 'polite' });
+  const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => follow(event, { tab: 'new' }) });
+  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, newRun);
+  const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null));
+  const nothing = h('p', { class: 'r-none', hidden: true });
+  const empty = emptyState();
+  const page = h('div', { class: 'r-page' }, bar, lost, empty, table.root, nothing);
+  fill(root, page);
+  let asOf = null;
+
+  function draw() {
+    const runs = runlist.list();
+    const error = runlist.error();
+    if (runs && !error) asOf = new Date();
+    lost.hidden = !error;
+    if (error) setText(lost.firstChild, t('runs.offline', { time: asOf ? asOf.toLocaleTimeString() : '–' }));
+    page.toggleAttribute('data-ready', runs !== null);
+    const all = runs ?? [];
+    const query = filter.value.trim();
+    const shown = all.filter((run) => fits(run, query));
+    empty.hidden = runs === null || all.length > 0;
+    table.root.hidden = shown.length === 0;
+    filter.hidden = all.length === 0;
+    nothing.hidden = runs !== null && (shown.length > 0 || all.length === 0);
+    if (runs === null) setText(nothing, t('runs.loading'));
+    else if (!nothing.hidden) fill(nothing, t('runs.no_match', { query }), ' ', h('button', { class: 'btn small', type: 'button', t: 'runs.clear', onclick: clear }));
+    const one = (key, n, vars) => t(n === 1 ? `${key}_1` : key, { n, ...vars });
+    setText(count, !all.length ? '' : shown.length < all.length ? t('runs.count_of', { n: shown.length, all: all.length }) : one('runs.count', all.length));
+    table.set(shown);
+  }
+
+  function clear() {
+    filter.value = '';
+    draw();
+    filter.focus();
+  }
+
+  filter.addEventListener('input', draw);
+  filter.addEventListener('keydown', (event) => { if (event.key === 'Escape') clear(); });
+  runlist.onChange(draw);
+  onLanguage(draw);
+  const pace = () => runlist.pace(ctx.isOpen('runs') ? OPEN_MS : AWAY_MS);
+  ctx.onTab(() => {
+    pace();
+    if (ctx.isOpen('runs')) draw();
+  });
+  setInterval(() => { if (ctx.isOpen('runs') && document.visibilityState !== 'hidden') draw(); }, AGES_MS);
+  pace();
+  draw();
+}
+
+function follow(event, view) {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  state.set(view);
+}
+
+/** What a first visitor sees: what this is, and the one button that shows it. */
+function emptyState() {
+  const start = h('button', { id: 'runs-quickstart', class: 'btn primary', type: 'button', t: 'runs.quickstart' });
+  start.addEventListener('click', async () => {
+    start.disabled = true;
+    try {
+      const { run } = await api.post('/api/runs', { values: {}, preset: 'quickstart' });
+      await runlist.refresh();
+      state.set({ run: run.id, tab: 'live' });
+    } catch (error) {
+      toast(() => t('runs.refused', { why: error.error ?? error.message }), 'error');
+    } finally {
+      start.disabled = false;
+    }
+  });
+  const own = h('a', { class: 'btn', href: state.link({ tab: 'new' }), t: 'runs.own', onclick: (event) => follow(event, { tab: 'new' }) });
+  return h('div', { class: 'card empty', hidden: true }, h('h2', { t: 'runs.empty' }), h('p', { t: 'runs.empty_lead' }), h('div', { class: 'row' }, start, own));
+}
