@@ -168,7 +168,7 @@ def resume(
         raise WrongState(
             Text(
                 en=f"run {run.id} cannot be resumed: it is {run.state.value}; only stopped, failed and lost runs can",
-                ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다: {run.state.value} 상태입니다. 중지, 실패, 유실된 실행만 가능합니다",
+                ko=f"실행 {run.id}은(는) {run.state.value} 상태라 이어서 할 수 없습니다(중지·실패·유실만 가능)",
             )
         )
     checked = check({**run.config, **changes})
@@ -179,12 +179,26 @@ def resume(
     }
     _refuse_structural(changed)
     with launcher.require_lock(settings, run.id):
-        found = checkpoints.last_complete(settings.run_dir(run.id), hashes=False)
-        phase = None if found is None else "train"
+        phase, step = resume_point(settings, run)
         try:
-            return begin_attempt(db, run.id, found[1] if found else 0, changed, config, phase=phase)
+            return begin_attempt(db, run.id, step, changed, config, phase=phase)
         except ValueError as error:
             raise WrongState(Text(en=str(error), ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다")) from error
+
+
+def resume_point(settings: Settings, run: Run) -> tuple[str, int]:
+    """The stage ('sft' or 'train') and the completed steps of it from which the worker will go on.
+
+    Hashes are compared here as the worker does, so that both come to the same step.
+    """
+    folder = settings.run_dir(run.id)
+    found = checkpoints.last_complete(folder)
+    if found is not None:
+        return "train", found[1]
+    if "sft" not in (run.config.get("stages") or ()) or checkpoints.problem(folder / "sft") is None:
+        return "train", 0
+    warmup = checkpoints.last_complete_in(folder / "sft-checkpoints")
+    return "sft", warmup[1] if warmup else 0
 
 
 def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:
@@ -196,7 +210,7 @@ def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:
             Text(
                 en=f"{field}={new!r}: a resumed run keeps its {field} ({old!r}), since its checkpoint belongs to it. "
                 "Start a new run instead.",
-                ko=f"{field}={new!r}: 이어서 하는 실행은 {field}({old!r})을(를) 바꿀 수 없습니다. 체크포인트가 그 값에 맞춰져 있습니다. "
+                ko=f"{field}={new!r}: 체크포인트가 {old!r}에 맞춰져 있어 이어서 하는 실행에서는 바꿀 수 없습니다. "
                 "새 실행을 시작하세요.",
             )
         )
@@ -217,43 +231,3 @@ def delete(settings: Settings, db: Database, run: Run) -> None:
             raise WrongState(Text(en=f"run {run.id} has been resumed", ko=f"실행 {run.id}이(가) 다시 시작되었습니다"))
         shutil.rmtree(settings.run_dir(run.id))
         delete_run(db, run.id)
-
-
-def not_drawn(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Charts that can say nothing with these settings, and why."""
-    found: list[tuple[str, Text]] = []
-    if not config.get("beta"):
-        found.append(
-            (
-                "kl",
-                Text(
-                    en="No KL: beta is 0, so there is no reference model.",
-                    ko="KL 없음: beta가 0이라 기준 모델이 없습니다.",
-                ),
-            )
-        )
-    if ratio_is_one(config):
-        found.append(
-            (
-                "clip",
-                Text(
-                    en="No clipping: each batch is used for one update, so the ratio is 1 and never clipped.",
-                    ko="클리핑 없음: 배치마다 한 번만 업데이트하므로 비율이 항상 1이라 클리핑되지 않습니다.",
-                ),
-            )
-        )
-    if not config.get("use_vllm"):
-        found.append(
-            ("sampling", Text(en="No sampling measures: vLLM is off.", ko="샘플링 지표 없음: vLLM을 쓰지 않습니다."))
-        )
-    return [{"panel": panel, "why": why.to_json()} for panel, why in found]
-
-
-def ratio_is_one(config: Mapping[str, Any]) -> bool:
-    """Old log-probabilities are skipped when GA % (S * mu) == 0 and vLLM is off: the ratio is 1 by construction."""
-    accumulation = int(config.get("gradient_accumulation_steps") or 1)
-    batch = int(config.get("per_device_train_batch_size") or 1)
-    generated = config.get("generation_batch_size")
-    per_generation = config.get("steps_per_generation") or (int(generated) // batch if generated else accumulation)
-    uses = max(1, int(per_generation)) * int(config.get("num_iterations") or 1)
-    return not config.get("use_vllm") and accumulation % uses == 0

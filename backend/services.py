@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ class Services:
             raise StudioError(
                 Text(
                     en=f"home={settings.home}: the folder cannot be used ({error.strerror}). Give another with --home.",
-                    ko=f"home={settings.home}: 폴더를 사용할 수 없습니다({error.strerror}). --home으로 다른 폴더를 지정하세요.",
+                    ko=f"home={settings.home}: 이 폴더는 쓸 수 없습니다({error.strerror}). --home으로 바꾸세요.",
                 )
             ) from error
         self.reader = Reader(self.db)
@@ -56,7 +56,7 @@ class Services:
         """A backend.config Check of `raw` on top of `preset`; NotFound for an unknown preset."""
         from backend import config
 
-        values = config.merge(preset, None, dict(raw)) if preset else dict(raw)
+        values = config.merge(config.load_preset(preset) if preset else None, None, raw)
         return config.check(values, home=self.settings.home, device=device.facts())
 
     def schema(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Services:
             "attempts": self._attempts(run_id),
             "evaluations": [views.evaluation_view(evaluation) for evaluation in self.reader.evaluations(run_id)],
             "config": views.plain(run.config),
-            "not_drawn": runs.not_drawn(run.config),
+            "not_drawn": _not_drawn(run.config),
         }
 
     def samples(self, run_id: str, step: int | None = None, limit: int = 8) -> list[dict[str, Any]]:
@@ -190,7 +190,7 @@ class Services:
         return [views.evaluation_item_view(item) for item in self.reader.evaluation_items(evaluation_id)]
 
     def log(self, run_id: str, after: int = 0) -> dict[str, Any]:
-        """{"cursor", "lines", "tail", "reset"} of the worker's log; see worker_log.LogPart. Ask again with the cursor."""
+        """{"cursor", "lines", "tail", "reset"} of the worker's log, as in worker_log.LogPart."""
         self.get(run_id)
         part = worker_log.read(self.settings.run_dir(run_id) / "logs", after)
         return {
@@ -213,16 +213,23 @@ class Services:
         return export(self.settings, self.reader, self.get(run_id), what, Path(out))
 
     def models(self) -> list[dict[str, Any]]:
-        """The catalogue of models, and which of them are here already."""
-        from backend import model_list
+        """The catalogue: name, title, about, source, ready (None where only a try tells), facts (None if unknown)."""
+        from backend import models
 
-        return model_list.entries(self.settings)
+        return [views.model_view(entry) for entry in models.entries(self.settings.models_dir)]
 
-    def fetch_model(self, name: str, progress: Any = None) -> str:
-        """Get a model of the catalogue; the path or hub id under which it is found."""
-        from backend import model_list
+    def fetch_model(self, name: str, progress: Callable[[str, int, int | None], None] | None = None) -> Path:
+        """Get a model; its folder. `progress(stage, done, total)`: bytes while it downloads."""
+        from backend import models
 
-        return model_list.fetch(self.settings, name, progress)
+        return models.fetch(name, self.settings.models_dir, progress or (lambda stage, done, total: None))
+
+    def metrics_csv(self, run_id: str) -> str:
+        """The text of `export --what metrics`, for the page's download."""
+        from backend.export import metrics_csv
+
+        self.get(run_id)
+        return "".join(metrics_csv(self.reader, run_id))
 
     def doctor(self) -> dict[str, Any]:
         from backend.doctor import examine
@@ -252,3 +259,17 @@ class Services:
         if run.state.ended:
             self._ended[run.id] = (run.revision, latest)
         return latest
+
+
+def _not_drawn(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Charts that can say nothing with these settings, and why. A run of another version has none."""
+    from pydantic import ValidationError
+
+    from backend.config import not_drawn
+    from backend.config.schema import RunConfig
+
+    try:
+        known = RunConfig(**config)
+    except ValidationError:
+        return []
+    return [{"panel": panel, "why": why.to_json()} for panel, why in not_drawn(known)]

@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from backend import reasons
@@ -214,3 +215,15 @@ def group_view(group: StoredGroup) -> dict[str, Any]:
             ],
         }
     )
+
+
+def model_view(entry: Any) -> dict[str, Any]:
+    """One line of the catalogue of models (backend.models.Entry)."""
+    return {
+        "name": entry.name,
+        "title": entry.title.to_json(),
+        "about": entry.about.to_json(),
+        "source": entry.source,
+        "ready": entry.ready,
+        "facts": asdict(entry.facts) if entry.facts is not None else None,
+    }

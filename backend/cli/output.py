@@ -48,6 +48,7 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self.json = as_json
         self._stdout = sys.stdout
+        self._shown = ""
 
     def answer(self, data: Any, lines: Sequence[str] = ()) -> None:
         """The one answer of a command: `data` with --json, else `lines`."""
@@ -66,6 +67,9 @@ class Output:
 
     def status(self, line: str) -> None:
         """Progress: on a terminal it replaces the line before."""
+        if line == self._shown:
+            return
+        self._shown = line
         if sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[2K{printable(line)}")
             sys.stderr.flush()

@@ -24,10 +24,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--home", metavar="DIR", help="the home folder (default: $GRPO_STUDIO_HOME, else .studio)")
     common.add_argument("--json", action="store_true", help="answer with one JSON document on stdout")
-    settings = argparse.ArgumentParser(add_help=False)
+    settings = Parser(add_help=False)
     settings.add_argument("--preset", metavar="P", help="a recipe of configs/presets")
     settings.add_argument("--config", metavar="F", help="a YAML or JSON file of settings; one for TRL works too")
     settings.add_argument("--set", metavar="K=V", action="append", default=[], help="one setting; may be repeated")
@@ -38,7 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True, parser_class=Parser)
 
-    def add(name: str, module: str, help: str, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    def add(name: str, module: str, help: str, *parents: Parser) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=help, description=help, parents=[common, *parents])
         made.set_defaults(command=_later(module, name))
         return made

@@ -1,0 +1,165 @@
+"""A run's records as files: metrics as CSV, completions as JSONL, the configuration as YAML, a plain TRL script.
+
+The CSV is safe to open in a spreadsheet (no header starts a formula; the cells are numbers). The JSONL is exact.
+Configuration and script pass the redactor: they are meant to be shared.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from backend.errors import Refused, StudioError
+from backend.redact import Redactor, secrets_of
+from backend.settings import Settings
+from backend.text import Text
+from storage.reader import Reader
+from storage.records import Run, StoredGroup
+
+KINDS = ("metrics", "completions", "config", "script")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FIRST = ("reward", "reward_std", "frac_reward_zero_std")
+
+
+def export(settings: Settings, reader: Reader, run: Run, what: str, out: Path) -> Path:
+    """Write one kind of record to `out` and return its path. Refused for an unknown kind or a path of no use."""
+    if what == "metrics":
+        return _write(out, metrics_csv(reader, run.id))
+    if what == "completions":
+        return _write(out, completions_jsonl(reader, run.id))
+    if what == "config":
+        return _write(out, [_redacted(config_yaml(run))])
+    if what == "script":
+        from backend.script import script_of
+
+        return _write(out, [_redacted(script_of(settings, run))])
+    raise Refused(
+        Text(
+            en=f"what={what!r}: must be one of {', '.join(KINDS)}",
+            ko=f"what={what!r}: {', '.join(KINDS)} 중 하나여야 합니다",
+        )
+    )
+
+
+def metrics_csv(reader: Reader, run_id: str) -> Iterator[str]:
+    """One row a step of GRPO, columns named as TRL names them, evaluation's (eval_...) beside them.
+
+    A run that never came to GRPO gives its warm-up instead. A value that was not logged is an empty cell; NaN and
+    the infinities are written nan, inf, -inf.
+    """
+    latest = reader.latest(run_id)
+    phases = ("train", "eval") if any(phase == "train" for phase, _ in latest) else ("sft",)
+    names = _ordered({name for phase, name in latest if phase in phases})
+    yield _row(["step", *(safe_header(name) for name in names)])
+    for step, values in _by_step(reader, run_id, phases):
+        yield _row([str(step), *(cell(values.get(name)) for name in names)])
+
+
+def _by_step(reader: Reader, run_id: str, phases: tuple[str, ...]) -> Iterator[tuple[int, dict[str, float]]]:
+    """The phases side by side, in order of step."""
+    if len(phases) == 1:
+        yield from reader.table(run_id, phases[0])
+        return
+    beside = dict(reader.table(run_id, phases[1]))
+    for step, values in reader.table(run_id, phases[0]):
+        for earlier in sorted(s for s in beside if s < step):
+            yield earlier, beside.pop(earlier)
+        yield step, values | beside.pop(step, {})
+    yield from sorted(beside.items())
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    rest = set(names)
+    first = [name for name in FIRST if name in rest]
+    return first + sorted(rest - set(first))
+
+
+def safe_header(name: str) -> str:
+    """A name that a spreadsheet would run as a formula gets an apostrophe in front."""
+    return f"'{name}" if name.startswith(FORMULA) else name
+
+
+def cell(value: float | None) -> str:
+    if value is None:
+        return ""
+    if math.isfinite(value):
+        return repr(value)
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _row(cells: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def completions_jsonl(reader: Reader, run_id: str) -> Iterator[str]:
+    """One completion a line, exact: also lone surrogates and control characters come back as they were."""
+    for group in reader.completions(run_id):
+        yield from (json.dumps(line, allow_nan=False) + "\n" for line in _lines(group))
+
+
+def _lines(group: StoredGroup) -> Iterator[dict[str, Any]]:
+    for position, completion in enumerate(group.completions):
+        yield {
+            "step": group.step,
+            "phase": group.phase,
+            "attempt": group.attempt,
+            "group": group.id,
+            "position": position,
+            "prompt_id": group.prompt_id,
+            "prompt": json.loads(group.prompt) if group.prompt_format == "messages" else group.prompt,
+            "ground_truth": group.ground_truth,
+            "completion": completion.text,
+            "tokens": completion.tokens,
+            "truncated": completion.truncated,
+            "rewards": {
+                name: _number(value) for name, value in zip(group.reward_names, completion.rewards, strict=False)
+            },
+            "total": _number(completion.total),
+            "advantage": _number(completion.advantage),
+        }
+
+
+def _number(value: float | None) -> float | str | None:
+    """JSON has no NaN: the three that are not finite are written as words."""
+    return value if value is None or math.isfinite(value) else cell(value)
+
+
+def config_yaml(run: Run) -> str:
+    """Every setting of the run; `--config` and `train` take it as it is."""
+    head = f"# The settings of run {run.id}. Train it again: python -m backend train --config THIS_FILE\n"
+    return head + yaml.safe_dump(run.config, allow_unicode=True, sort_keys=False, width=110)
+
+
+def _redacted(text: str) -> str:
+    redactor = Redactor(secrets_of(os.environ))
+    return redactor.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+
+
+def _write(out: Path, parts: Iterable[str]) -> Path:
+    """All or nothing: a temporary file beside `out`, then a rename."""
+    temporary = out.with_name(f".{out.name}.part")
+    try:
+        if out.is_dir():
+            raise IsADirectoryError(21, "it is a folder")
+        with temporary.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(parts)
+        temporary.replace(out)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StudioError(
+            Text(
+                en=f"out={out}: cannot be written ({error.strerror}); give a file in an existing folder",
+                ko=f"out={out}: 쓸 수 없습니다({error.strerror}). 이미 있는 폴더 안의 파일을 지정하세요",
+            )
+        ) from error
+    return out.resolve()
