@@ -8,31 +8,33 @@ import { readList, readNumber, same, writeList, writeNumber } from './values.js'
 import { saying } from './words.js';
 
 export function control(field, id, send) {
-  if (field.type === 'bool') return field.nullable ? choice(field, id, send, [null, true, false]) : toggle(id, send);
-  if (field.type === 'dict') return pairs(id, send);
-  if (field.type === 'int' || field.type === 'float') {
-    return typed(field, id, send, { read: readNumber, write: writeNumber, numeric: true });
-  }
-  if (field.type === 'list') return typed(field, id, send, { read: readList, write: writeList });
-  if (field.type === 'choice') {
-    return choice(field, id, send, field.nullable ? [null, ...field.choices] : field.choices);
+  const { type, choices, optional } = field;
+  if (type === 'bool') return optional ? choice(id, send, [{ value: null, key: 'form.auto' }, { value: true, key: 'form.on' }, { value: false, key: 'form.off' }]) : toggle(id, send);
+  if (type === 'dict') return pairs(id, send);
+  if (type === 'choice') return choice(id, send, optional ? [{ value: null, key: 'form.not_set' }, ...choices] : choices);
+  if (type === 'list' && choices.length) return several(id, send, choices);
+  if (type === 'int' || type === 'float') return typed(field, id, send, { read: readNumber, write: writeNumber, numeric: true });
+  if (type === 'list' || type === 'numbers') {
+    // Where one word stands for many (all-linear), it is sent as that word and not as a list of one.
+    const read = (text) => (typeof field.default === 'string' && readList(text).length === 1 ? readList(text)[0] : readList(text));
+    return typed(field, id, send, { read, write: writeList });
   }
   return typed(field, id, send, { read: (text) => text, write: (value) => String(value ?? '') });
 }
 
-/** A line of text; with `choices` it offers them and takes others too. */
+/** A line of text; what the schema suggests is offered, other values are taken too. */
 function typed(field, id, send, { read, write, numeric = false }) {
   const input = h('input', { id, type: 'text', class: numeric ? 'input f-number' : 'input', autocomplete: 'off', spellcheck: 'false', inputmode: numeric ? 'decimal' : 'text' });
   const root = h('div', { class: 'f-typed' }, input);
-  if (field.choices?.length) {
-    const offered = h('datalist', { id: `${id}-offered` }, ...field.choices.map((c) => h('option', { value: String(c) })));
-    input.setAttribute('list', offered.id);
-    root.append(offered);
+  const offers = [...field.suggestions, ...field.choices.map((each) => each.value)];
+  if (offers.length) {
+    root.append(h('datalist', { id: `${id}-offered` }, offers.map((value) => h('option', { value: String(value) }))));
+    input.setAttribute('list', `${id}-offered`);
   }
   let shown = null;
   const send_typed = () => {
     const text = input.value;
-    if (text.trim() === '') send(field.nullable ? null : undefined);
+    if (text.trim() === '') send(field.optional ? null : undefined);
     else send(read(text));
   };
   input.addEventListener('input', send_typed);
@@ -75,53 +77,55 @@ function toggle(id, send) {
   };
 }
 
+const word = (option) => (option.key ? t(option.key) : t(option.label));
+
 /** Few short choices stand side by side; more become a menu. */
-function choice(field, id, send, choices) {
-  const short = choices.length <= 4 && choices.map((c) => String(c ?? 'none')).join('').length <= 34;
-  const word = (value) => {
-    if (value === null) return t(field.type === 'bool' ? 'form.auto' : 'form.not_set');
-    if (value === true) return t('form.on');
-    if (value === false) return t('form.off');
-    return String(value);
-  };
-  return short ? segments(id, send, choices, word) : menu(id, send, choices, word);
+function choice(id, send, options) {
+  const short = options.length <= 4 && options.map((option) => String(option.value ?? 'not set')).join('').length <= 34;
+  return short ? segments(id, send, options) : menu(id, send, options);
 }
 
-function segments(id, send, choices, word) {
-  const inputs = choices.map((value, at) => {
-    const input = h('input', { type: 'radio', name: id, id: at === 0 ? id : `${id}-${at}`, class: 'f-radio' });
-    input.addEventListener('change', () => send(value));
-    return input;
-  });
-  const root = h('div', { class: 'f-segments', role: 'radiogroup' }, ...inputs.map((input, at) => {
-    const text = h('span', null);
-    saying(() => { text.textContent = word(choices[at]); });
-    return h('label', { class: 'f-segment' }, input, text);
+function segments(id, send, options) {
+  const inputs = options.map(({ value }, at) => h('input', {
+    type: 'radio', name: id, id: at === 0 ? id : `${id}-${at}`, class: 'f-radio', onchange: () => send(value),
   }));
   return {
-    root,
+    root: h('div', { class: 'f-segments', role: 'radiogroup' }, inputs.map((input, at) =>
+      h('label', { class: 'f-segment' }, input, h('span', { t: () => word(options[at]) })))),
     input: inputs[0],
     group: true,
-    show(value) { inputs.forEach((input, at) => { input.checked = same(choices[at], value); }); },
+    show(value) { inputs.forEach((input, at) => { input.checked = same(options[at].value, value); }); },
   };
 }
 
-function menu(id, send, choices, word) {
-  const options = choices.map((value, at) => {
-    const option = h('option', { value: String(at) });
-    saying(() => { option.textContent = word(value); });
-    return option;
-  });
+function menu(id, send, options) {
   const strange = h('option', { value: 'strange', disabled: true, hidden: true });
-  const input = h('select', { id, class: 'input f-menu' }, ...options, strange);
-  input.addEventListener('change', () => send(choices[Number(input.value)]));
+  const input = h('select', { id, class: 'input f-menu' },
+    options.map((option, at) => h('option', { value: String(at), t: () => word(option) })), strange);
+  input.addEventListener('change', () => send(options[Number(input.value)].value));
   return {
     root: h('div', { class: 'f-typed f-menu-box' }, input),
     input,
     show(value) {
-      const at = choices.findIndex((c) => same(c, value));
+      const at = options.findIndex((option) => same(option.value, value));
       strange.textContent = at < 0 ? String(value) : ''; // an old draft or a pasted value: shown as it is, and refused
       input.value = at < 0 ? 'strange' : String(at);
     },
+  };
+}
+
+/** Several of a few, always in the order in which they are listed. */
+function several(id, send, options) {
+  const inputs = options.map((option, at) => h('input', {
+    type: 'checkbox', id: at === 0 ? id : `${id}-${at}`, class: 'f-check',
+    onchange: () => send(options.filter((_, i) => inputs[i].checked).map(({ value }) => value)),
+  }));
+  return {
+    root: h('div', { class: 'f-several' }, inputs.map((input, at) =>
+      h('label', { class: 'f-one' }, input, h('span', { t: () => word(options[at]) }), h('code', { class: 'f-trl' }, options[at].value)))),
+    input: inputs[0],
+    group: true,
+    plain: true,
+    show(value) { inputs.forEach((input, at) => { input.checked = Array.isArray(value) && value.includes(options[at].value); }); },
   };
 }

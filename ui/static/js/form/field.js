@@ -48,7 +48,7 @@ export class Field {
     (this.control.group ? this.control.root : this.control.input).setAttribute('aria-describedby', `${id}-error ${id}-help`);
     saying(() => this.helpText.replaceChildren(...prose(t(field.help))));
     return h('div', { class: `f-field f-${field.type}`, 'data-field': field.name },
-      h('div', { class: 'f-head' }, this.label, h('code', { class: 'f-trl' }, field.trl_name ?? field.name), this.reset),
+      h('div', { class: 'f-head' }, this.label, h('code', { class: 'f-trl', title: field.trl_name ?? '' }, field.name), this.reset),
       this.control.root, this.error, this.notes, this.help);
   }
 
@@ -58,8 +58,8 @@ export class Field {
     this.label.textContent = t(field.label);
     const base = draft.base(field.name);
     const facts = [bounds(field)];
-    if (field.type === 'list' && this.names.length === 1) facts.push(t('form.list_hint'));
-    if (field.type !== 'bool' && field.type !== 'dict' && this.names.length === 1) {
+    if (field.type === 'list' && this.names.length === 1 && !this.control.plain) facts.push(t('form.list_hint'));
+    if (!['bool', 'dict'].includes(field.type) && this.names.length === 1 && !this.control.plain) {
       facts.push(same(base, field.default) ? null : t('form.preset_value', { value: typed(base) }));
       facts.push(field.default === null ? null : t('form.default', { value: typed(field.default) }));
     }
@@ -140,14 +140,11 @@ function suggestions(problem, { draft }) {
 }
 
 function bounds(field) {
-  const { min, above, below } = field;
+  const { min, min_excluded: above, max_excluded: below } = field;
   const max = field.max > 1e9 ? null : field.max; // the size of a machine word is no help to anybody
-  const known = (value) => value !== null && value !== undefined;
-  if (known(min) && known(max)) return t('form.between', { min: typed(min), max: typed(max) });
+  if (min !== null && max !== null && !above && !below) return t('form.between', { min: typed(min), max: typed(max) });
   return [
-    known(min) ? t('form.at_least', { min: typed(min) }) : null,
-    known(above) ? t('form.above', { min: typed(above) }) : null,
-    known(max) ? t('form.at_most', { max: typed(max) }) : null,
-    known(below) ? t('form.below', { max: typed(below) }) : null,
+    min === null ? null : t(above ? 'form.above' : 'form.at_least', { min: typed(min) }),
+    max === null ? null : t(below ? 'form.below' : 'form.at_most', { max: typed(max) }),
   ].filter(Boolean).join(' · ') || null;
 }

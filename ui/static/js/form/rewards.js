@@ -2,7 +2,6 @@
 
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
-import { typed } from './format.js';
 import { readNumber, same, writeNumber } from './values.js';
 import { saying } from './words.js';
 
@@ -12,9 +11,9 @@ const WEIGHTS = 'reward_weights';
 export function rewards(field, id, draft) {
   const rows = h('div', { class: 'f-rewards' });
   const none = h('p', { class: 'f-rewards-none', t: 'form.reward_none' });
-  const add = h('input', { id, type: 'text', class: 'input', autocomplete: 'off', spellcheck: 'false', list: `${id}-offered` });
+  const add = h('input', { id, type: 'text', class: 'input', autocomplete: 'off', spellcheck: 'false' });
   const button = h('button', { type: 'button', class: 'btn small', t: 'form.reward_add' });
-  const offered = h('datalist', { id: `${id}-offered` });
+  const offered = h('span', { class: 'f-offered' });
   let shown = null;
 
   const names = () => draft.value(NAMES) ?? [];
@@ -29,8 +28,7 @@ export function rewards(field, id, draft) {
     draft.set({ [NAMES]: list, [WEIGHTS]: plain ? null : numbers });
   }
 
-  function put() {
-    const name = add.value.trim();
+  function put(name) {
     if (!name || names().includes(name)) return;
     add.value = '';
     send([...names(), name], [...weights(), 1]);
@@ -53,11 +51,13 @@ export function rewards(field, id, draft) {
       send(names().filter((_, i) => i !== at), weights().filter((_, i) => i !== at));
       add.focus();
     });
-    const root = h('div', { class: 'f-reward', 'data-reward': name },
-      h('span', { class: 'f-reward-hue', 'data-hue': String(at % 7), 'aria-hidden': 'true' }),
-      h('span', { class: 'f-reward-name', title: name }, name),
-      h('label', { class: 'f-reward-weight' }, h('span', { class: 'f-weight-word' }), weight),
-      h('span', { class: 'f-share' }, h('span', { class: 'f-share-track', 'aria-hidden': 'true' }, bar), share), remove);
+    const known = field.choices.find((each) => each.value === name);
+    const root = h('div', { class: 'f-reward', data: { reward: name } },
+      h('span', { class: 'f-reward-hue', data: { hue: String(at % 7) }, 'aria-hidden': 'true' }),
+      h('span', { class: 'f-reward-name' }, known ? h('span', { class: 'f-reward-label', t: known.label }) : null, h('code', { title: name }, name)),
+      h('label', { class: 'f-reward-weight' }, h('span', { t: 'form.reward_weight' }), weight),
+      h('span', { class: 'f-share' }, h('span', { class: 'f-share-track', 'aria-hidden': 'true' }, bar), share), remove,
+      known ? h('p', { class: 'f-help f-reward-help', t: known.help }) : null);
     return root;
   }
 
@@ -71,22 +71,23 @@ export function rewards(field, id, draft) {
       const share = sum ? Math.abs(Number(numbers[at]) || 0) / sum : 0;
       root.querySelector('.f-share-bar').style.width = `${100 * share}%`;
       root.querySelector('.f-share-text').textContent = t('form.reward_share', { share: `${Math.round(100 * share)}%` });
-      root.querySelector('.f-weight-word').textContent = t('form.reward_weight');
       weight.setAttribute('aria-label', `${t('form.reward_weight')}: ${root.dataset.reward}`);
       root.querySelector('.f-icon').setAttribute('aria-label', t('form.reward_remove', { name: root.dataset.reward }));
     });
     none.hidden = rows.children.length > 0;
     add.placeholder = t('form.reward_name');
     add.setAttribute('aria-label', t('form.reward_name'));
-    const free = (field.choices ?? []).filter((name) => !names().includes(name));
-    offered.replaceChildren(...free.map((name) => h('option', { value: typed(name) })));
+    const free = field.choices.filter((each) => !names().includes(each.value));
+    offered.replaceChildren(...free.map((each) => h('button', {
+      type: 'button', class: 'f-chip', title: t(each.help), 'aria-label': `${t('form.reward_add')}: ${t(each.label)}`, onclick: () => put(each.value),
+    }, `+ ${t(each.label)}`)));
   }
 
-  button.addEventListener('click', put);
-  add.addEventListener('keydown', (event) => { if (event.key === 'Enter') { event.preventDefault(); put(); } });
+  button.addEventListener('click', () => put(add.value.trim()));
+  add.addEventListener('keydown', (event) => { if (event.key === 'Enter') { event.preventDefault(); put(add.value.trim()); } });
   saying(refresh);
   return {
-    root: h('div', null, rows, none, h('div', { class: 'f-reward-add' }, add, button, offered)),
+    root: h('div', null, rows, none, h('div', { class: 'f-reward-add' }, offered, add, button)),
     input: add,
     group: true,
     show() {

@@ -10,7 +10,7 @@ const STEPS = [
 
 export class Schema {
   constructor(json) {
-    this.groups = json.groups.map((group) => (typeof group === 'string' ? { name: group } : group));
+    this.groups = json.groups;
     this.fields = json.fields;
     this.presets = json.presets;
     this.byName = new Map(this.fields.map((field) => [field.name, field]));
@@ -28,7 +28,7 @@ export class Schema {
   /** [{name, basic: fields, folded: [{group, fields}]}] in the order of the page. */
   steps() {
     const known = new Set(STEPS.flatMap(([, groups]) => groups));
-    const rest = this.groups.map((group) => group.name).filter((name) => !known.has(name));
+    const rest = this.groups.map((group) => group.key).filter((name) => !known.has(name));
     return STEPS.map(([name, names], at) => {
       const groups = at === STEPS.length - 1 ? [...names, ...rest] : names;
       const basic = [];
@@ -37,7 +37,7 @@ export class Schema {
         const fields = this.fields.filter((field) => field.group === group && field.name !== 'name');
         basic.push(...fields.filter((field) => field.basic));
         const advanced = fields.filter((field) => !field.basic);
-        if (advanced.length) folded.push({ group: this.groups.find((g) => g.name === group), fields: advanced });
+        if (advanced.length) folded.push({ group: this.groups.find((g) => g.key === group), fields: advanced });
       }
       return { name, basic, folded };
     });

@@ -47,8 +47,8 @@ export class Steps {
     const counts = h('span', { class: 'f-fold-count' });
     const changed = h('span', { class: 'f-fold-changed' });
     const wrong = h('span', { class: 'f-fold-wrong' });
-    saying(() => { title.textContent = group.name === step ? t('form.more') : t(group.label) || group.name; });
-    const root = h('details', { class: 'f-fold', 'data-group': group.name },
+    saying(() => { title.textContent = group.key === step ? t('form.more') : t(group.label); });
+    const root = h('details', { class: 'f-fold', 'data-group': group.key },
       h('summary', null, title, wrong, changed, counts), grid.root);
     const fold = { root, fields: grid.fields, counts, changed, wrong, open: false };
     this.folds.push(fold);
@@ -78,7 +78,7 @@ export class Steps {
   }
 
   setNotes(notes) {
-    for (const field of this.fields) field.setNotes(notes.filter((note) => field.names.includes(note.field)));
+    for (const field of this.fields) field.setNotes(notes.filter((note) => note.kind !== 'info' && field.names.includes(note.field)));
   }
 
   count() {
@@ -96,7 +96,7 @@ export class Steps {
     let found = 0;
     for (const field of this.fields) {
       const fits = (!onlyChanged || field.changed || field.wrong)
-        && (query.trim() === '' || field.names.some((name) => matches({ ...field.field, trl_name: name }, query)));
+        && (query.trim() === '' || field.names.some((name) => matches(this.draft.schema.field(name), query)));
       field.root.hidden = active && !fits;
       if (active && fits) found += 1;
     }
