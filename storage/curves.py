@@ -83,8 +83,8 @@ def _live(pieces: list[tuple[int, Steps, Values]], limits: Bounds, phase: str) -
 
 
 def thin(curve: Curve, most: int) -> Curve:
-    """At most `most` finite points, chosen by MinMaxLTTB (peaks and both ends stay), and the non-finite ones beside
-    them: all where they are few, else at most `most` of them with the first and the last of every kind.
+    """About `most` finite points, chosen by MinMaxLTTB (both ends stay) with the extremes added, and the non-finite
+    ones beside them: all where they are few, else at most `most` of them with the first and last of every kind.
 
     Raises ValueError for `most` under 3.
     """
@@ -97,7 +97,9 @@ def thin(curve: Curve, most: int) -> Curve:
         x = np.ascontiguousarray(curve.steps[finite])
         y = np.ascontiguousarray(curve.values[finite])
         picked = MinMaxLTTBDownsampler().downsample(x, y, n_out=most)
-        finite = finite[np.unique(picked.astype(np.int64))]
+        # LTTB keeps one point a bucket, so of a peak and a dip side by side it can lose one: never the extremes.
+        extremes = [y.argmin(), y.argmax()]
+        finite = finite[np.union1d(picked.astype(np.int64), extremes)]
     bad = np.flatnonzero(~np.isfinite(curve.values))
     if bad.size > most:
         bad = _some(bad, curve.values, most)

@@ -37,5 +37,5 @@ def _last_step(limits: Bounds, attempt: int, phase: str) -> int | None:
     """The highest live step of a phase in an attempt; None: nothing of it is live."""
     limit = limits.get(attempt)
     if limit is None or rank(phase) < limit[0]:
-        return 2**62
+        return 2**63 - 1
     return limit[1] if rank(phase) == limit[0] else None

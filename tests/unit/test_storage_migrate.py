@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+
+from storage.db import Database, migrate
+from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
+from storage.migrate import SCRIPTS
+from storage.models import metadata
+from storage.sqlite import make_engine
+from tests.storage_support import open_store
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+FIRST = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "0001", None, None, None
+def upgrade():
+    op.create_table("parent", sa.Column("id", sa.Integer, primary_key=True), sa.Column("name", sa.Text))
+    op.create_table("child", sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("parent_id", sa.Integer, sa.ForeignKey("parent.id", ondelete="CASCADE"), nullable=False))
+"""
+REBUILD = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+def upgrade():
+    with op.batch_alter_table("parent", recreate="always") as batch:
+        batch.alter_column("name", new_column_name="title")
+"""
+ORPHANS = """
+from alembic import op
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+def upgrade():
+    op.execute("CREATE TABLE extra (id INTEGER PRIMARY KEY)")
+    op.execute("DELETE FROM parent WHERE id = 1")
+"""
+
+
+def scripts(folder: Path, *versions: str) -> Path:
+    """A folder of migrations as ours, with other versions in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "versions").mkdir(parents=True)
+    for name in ("env.py", "script.py.mako"):
+        shutil.copy(SCRIPTS / name, folder / name)
+    for number, body in enumerate(versions, 1):
+        (folder / "versions" / f"v{number}.py").write_text(body)
+    return folder
+
+
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """A database at 0001 with 3 parents and 300 children, on a schema that cascades."""
+    path = tmp_path / "studio.db"
+    migrate(f"sqlite:///{path}", scripts(tmp_path / "scripts", FIRST))
+    db = Database(f"sqlite:///{path}")
+    with db.begin() as connection:
+        connection.execute(text("INSERT INTO parent (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c')"))
+        for parent in (1, 2, 3):
+            values = [{"p": parent}] * 100
+            connection.execute(text("INSERT INTO child (parent_id) VALUES (:p)"), values)
+    db.close()
+    return path
+
+
+def test_from_blank_the_migrations_give_the_models(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    with store.db.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": False})
+        assert compare_metadata(context, metadata) == []
+    made = {
+        table: sql
+        for table, sql in rows(store.path, "SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+        if table in metadata.tables
+    }
+    assert set(made) == set(metadata.tables)
+    growing = {name for name in made if name != "writer_mark"}
+    assert {name for name, sql in made.items() if "AUTOINCREMENT" in str(sql)} == growing
+
+
+def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    before = rows(store.path, "SELECT * FROM run")
+    assert migrate(store.url) == migrate(store.url)
+    assert rows(store.path, "SELECT * FROM run") == before
+    assert not list(tmp_path.glob("*.backup"))
+
+
+def test_a_table_that_is_rebuilt_keeps_the_rows_that_point_to_it(tmp_path: Path, family: Path) -> None:
+    migrate(f"sqlite:///{family}", scripts(tmp_path / "scripts", FIRST, REBUILD))
+    assert rows(family, "SELECT title FROM parent ORDER BY id") == [("a",), ("b",), ("c",)]
+    assert rows(family, "SELECT count(*) FROM child") == [(300,)]
+
+
+def test_a_copy_is_made_before_a_change(tmp_path: Path, family: Path) -> None:
+    migrate(f"sqlite:///{family}", scripts(tmp_path / "scripts", FIRST, REBUILD))
+    (copy,) = tmp_path.glob("studio.db.before-0001-*.backup")
+    assert rows(copy, "SELECT name FROM parent ORDER BY id") == [("a",), ("b",), ("c",)]
+    assert rows(copy, "SELECT count(*) FROM child") == [(300,)]
+
+
+def test_a_change_that_leaves_orphans_is_undone(tmp_path: Path, family: Path) -> None:
+    with pytest.raises(MigrationFailed, match=r"100 rows without their parent.*nothing was changed.*a copy is at"):
+        migrate(f"sqlite:///{family}", scripts(tmp_path / "scripts", FIRST, ORPHANS))
+    assert rows(family, "SELECT count(*) FROM parent") == [(3,)]
+    assert rows(family, "SELECT version_num FROM alembic_version") == [("0001",)]
+    assert rows(family, "SELECT name FROM sqlite_master WHERE name = 'extra'") == []
+
+
+def test_foreign_keys_are_on_again_afterwards(tmp_path: Path, family: Path) -> None:
+    migrate(f"sqlite:///{family}", scripts(tmp_path / "scripts", FIRST, REBUILD))
+    db = Database(f"sqlite:///{family}")
+    with db.begin() as connection:
+        connection.execute(text("DELETE FROM parent WHERE id = 1"))
+    assert rows(family, "SELECT count(*) FROM child") == [(200,)]
+
+
+def test_a_newer_database_is_refused_in_words(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    with store.db.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    before = store.path.read_bytes()
+    with pytest.raises(DatabaseTooNew, match=r"schema 9999, newer than the \d+ .*git pull.*--home") as caught:
+        migrate(store.url)
+    assert "9999" in caught.value.ko
+    assert store.path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "studio.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE customers (id INTEGER)")
+    connection.close()
+    with pytest.raises(DatabaseForeign, match="customers"):
+        migrate(f"sqlite:///{path}")
+    assert rows(path, "SELECT name FROM sqlite_master") == [("customers",)]
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "studio.db"
+    path.write_text("dear diary\n" * 500)
+    with pytest.raises(DatabaseForeign, match="not a SQLite database"):
+        migrate(f"sqlite:///{path}")
+    assert path.read_text() == "dear diary\n" * 500
+
+
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_read_only_folder_is_named(tmp_path: Path, existing: bool) -> None:
+    """In a child that gives up root's rights, since root may write everywhere."""
+    home = tmp_path / "home"
+    home.mkdir()
+    if existing:
+        open_store(home).db.close()
+    code = (
+        "import os, sys\n"
+        "from storage.db import migrate\n"
+        "from storage.errors import DatabaseUnwritable\n"
+        "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "try: migrate(sys.argv[1])\n"
+        "except DatabaseUnwritable as error: sys.stdout.write(str(error)); sys.exit(7)\n"
+    )
+    for folder in (home, *list(home.parents)[:3]):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
+            folder.chmod(0o755)
+    home.chmod(0o555)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, f"sqlite:///{home / 'studio.db'}"],
+            cwd=PROJECT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    finally:
+        home.chmod(0o755)
+    assert done.returncode == 7, done.stderr
+    assert "studio.db cannot be written" in done.stdout
+    assert "--home" in done.stdout
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DatabaseUnwritable, match="cannot be written"):
+        migrate(f"sqlite:///{tmp_path / 'file' / 'studio.db'}")
+
+
+def test_a_home_with_a_percent_sign_and_hangul(tmp_path: Path) -> None:
+    path = tmp_path / "100% 한글" / "studio.db"
+    migrate(f"sqlite:///{path}")
+    engine = make_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM run")).scalar() == 0
