@@ -14,20 +14,21 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
+import gradio as gr
 from starlette.middleware import Middleware
 
 from backend.errors import StudioError
+from backend.services import Services
 from backend.settings import Settings
 from ui import layout
 from ui.api import api_routes
 from ui.guard import Door, Guard, is_loopback
 
-RECONCILE_EVERY_S = 10.0
 PORTS_TO_TRY = 100
-log = logging.getLogger("studio")
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -80,7 +81,7 @@ def address(host: str | None, secret: str | None) -> str:
     return chosen
 
 
-def serve(services, host: str, port: int, secret: str | None):
+def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Blocks:
     """Start the server in a thread of its own and return the Blocks, to be closed by the caller."""
     demo = layout.build()
     demo.launch(
@@ -106,33 +107,11 @@ def serve(services, host: str, port: int, secret: str | None):
     return demo
 
 
-def keep_true(services, stop: threading.Event) -> threading.Thread:
-    """Settle, every 10 s, what happened to processes while nobody looked. One failed round must not end the rounds."""
-
-    def rounds() -> None:
-        while not stop.wait(RECONCILE_EVERY_S):
-            try:
-                services.reconcile()
-            except Exception:
-                log.exception("reconcile failed; it is tried again in %.0f s", RECONCILE_EVERY_S)
-
-    thread = threading.Thread(target=rounds, name="reconcile", daemon=True)
-    thread.start()
-    return thread
-
-
-def open_services(settings: Settings):
-    from backend.services import Services
-
-    services = Services(settings)
-    services.reconcile()
-    return services
-
-
-def main(argv: list[str] | None = None, make_services=open_services) -> int:
+def main(argv: list[str] | None = None, make_services: Callable[[Settings], Services] = Services) -> int:
     args = arguments(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    for chatty in ("httpx", "alembic"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     stop = threading.Event()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: stop.set())
@@ -141,6 +120,7 @@ def main(argv: list[str] | None = None, make_services=open_services) -> int:
         host = address(args.host, secret)
         port = free_port(host, args.port)
         services = make_services(Settings.from_environment(args.home))
+        services.watch()
         query = {}
         if args.demo:
             query = {"run": services.start({}, preset="quickstart").id, "tab": "live"}
@@ -152,11 +132,9 @@ def main(argv: list[str] | None = None, make_services=open_services) -> int:
         print(f"Port {args.port} is taken, so this one listens on {port}.", flush=True)
     shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else f"[{host}]" if ":" in host else host
     print(f"http://{shown}:{port}/{'?' + urlencode(query) if query else ''}", flush=True)
-    keeper = keep_true(services, stop)
     stop.wait()
     # Runs are processes of their own and go on; only the page ends here.
     demo.close(verbose=False)
-    keeper.join(timeout=2)
     services.close()
     return 0
 

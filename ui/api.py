@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import logging
 import math
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from starlette.concurrency import run_in_threadpool
@@ -15,8 +18,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from backend.errors import NotFound, Refused, StudioError, WrongState
+from backend.export import cell, metrics_csv, safe_header
+from backend.headline import for_run
 from backend.settings import RUN_ID
 from backend.text import Text
+from ui.panels import Panel, find_panels, panels_json
 from ui.tabs import find_tabs
 from ui.text import all_texts
 
@@ -31,6 +37,8 @@ Handler = Callable[["Call"], Any]
 
 class Door(Protocol):
     """What the routes need of backend.services.Services."""
+
+    reader: Any
 
     def runs(self) -> list[dict[str, Any]]: ...
     def show(self, run_id: str) -> dict[str, Any]: ...
@@ -216,6 +224,42 @@ def samples(call: Call) -> dict[str, Any]:
     return {"groups": call.services.samples(call.run_id, step=chosen, limit=call.number("limit", 4, 1, 64))}
 
 
+def headline(call: Call) -> dict[str, Any]:
+    evaluations = call.services.show(call.run_id).get("evaluations", [])
+    return for_run(call.services.reader, call.run_id, evaluations).to_json()
+
+
+def metrics_csv_of(call: Call) -> Response:
+    """One row a step, columns as the trainer names them; with `panel=`, only those that this chart shows."""
+    wanted = call.request.query_params.get("panel")
+    panel = next((panel for panel in find_panels() if panel.id == wanted), None)
+    if wanted and panel is None:
+        raise NotFound(Text(en=f"There is no chart {wanted!r}.", ko=f"{wanted!r} 차트가 없습니다."))
+    call.services.show(call.run_id)
+    reader = call.services.reader
+    text = panel_csv(reader, call.run_id, panel) if panel else "".join(metrics_csv(reader, call.run_id))
+    name = f"{call.run_id}-{panel.id if panel else 'metrics'}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-cache"}
+    return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+def panel_csv(reader: Any, run_id: str, panel: Panel) -> str:
+    """The table of one chart: step, then a column a curve; a value that was not logged is an empty cell."""
+    table: dict[int, dict[str, float]] = {}
+    for phase in sorted({series.phase for series in panel.series}):
+        patterns = [series.name for series in panel.series if series.phase == phase]
+        for step, values in reader.table(run_id, phase):
+            chosen = {k: v for k, v in values.items() if any(fnmatchcase(k, p) for p in patterns)}
+            if chosen:
+                table.setdefault(step, {}).update(chosen)
+    names = sorted({name for values in table.values() for name in values})
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["step", *(safe_header(name) for name in names)])
+    writer.writerows([step, *(cell(table[step].get(name)) for name in names)] for step in sorted(table))
+    return out.getvalue()
+
+
 def boot(call: Call) -> dict[str, Any]:
     from ui.layout import plotly_version
 
@@ -226,6 +270,7 @@ def api_routes(services: Door) -> list[BaseRoute]:
     """Every route of the page, in one table."""
     run = "/api/runs/{run_id}"
     return [
+        route(services, "/api/panels", lambda c: panels_json()),
         route(services, "/api/texts", boot),
         route(services, "/api/device", lambda c: c.services.device()),
         route(services, "/api/schema", lambda c: c.services.schema()),
@@ -254,6 +299,8 @@ def api_routes(services: Door) -> list[BaseRoute]:
             f"{run}/history",
             lambda c: c.services.history(c.run_id, points=c.number("points", 2000, 10, 10_000)),
         ),
+        route(services, f"{run}/headline", headline),
+        route(services, f"{run}/metrics.csv", metrics_csv_of),
         route(services, f"{run}/samples", samples),
         route(services, f"{run}/log", lambda c: c.services.log(c.run_id, after=c.number("after", 0))),
         route(

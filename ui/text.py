@@ -1,4 +1,4 @@
-"""The page's own words in both languages. Modules named ui/text_*.py add theirs: each has a `TEXTS` of the same kind."""
+"""The page's own words in both languages. Modules named ui/text_*.py add theirs, in a `TEXTS` of the same kind."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ TEXTS: dict[str, Text] = {
     "app.choose_run": Text(en="Choose a run", ko="실행 선택"),
     "app.no_runs": Text(en="No run yet", ko="아직 실행이 없습니다"),
     "app.device": Text(en="device", ko="장치"),
+    "app.cpu": Text(en="CPU {n} cores", ko="CPU 코어 {n}개"),
     "app.language": Text(en="Language", ko="언어"),
     "app.theme": Text(en="Switch between light and dark", ko="밝은 화면과 어두운 화면 전환"),
     "app.loading": Text(en="Loading…", ko="불러오는 중…"),
@@ -29,6 +30,7 @@ TEXTS: dict[str, Text] = {
     ),
     "app.page_failed": Text(en="This page could not be opened.", ko="이 페이지를 열지 못했습니다."),
     "app.unknown": Text(en="–", ko="–"),
+    "app.step": Text(en="step", ko="스텝"),
     # States of a run
     "state.queued": Text(en="queued", ko="대기 중"),
     "state.starting": Text(en="starting", ko="시작하는 중"),

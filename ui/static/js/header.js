@@ -1,7 +1,7 @@
 // The frame: name, chosen run, device, language, theme, and the pages.
 import * as api from './api.js';
 import { fill, h, keyed, setText } from './dom.js';
-import { DASH } from './format.js';
+import { DASH, number } from './format.js';
 import { LANGUAGES, label, lang, onLanguage, setLanguage, t } from './i18n.js';
 import * as runlist from './runlist.js';
 import * as state from './state.js';
@@ -82,7 +82,11 @@ function device() {
   const text = h('span', { class: 'num' }, DASH);
   const box = h('div', { id: 'device', class: 'device muted' }, h('span', { class: 'caption', t: 'app.device' }), text);
   let facts = null;
-  const draw = () => setText(text, facts?.label ? t(facts.label) : DASH);
+  const draw = () => {
+    if (!facts) return setText(text, DASH);
+    const name = facts.kind === 'cpu' ? t('app.cpu', { n: facts.cores }) : facts.name;
+    return setText(text, `${name} · ${number(facts.used_bytes / 1e9, 2)}/${number(facts.total_bytes / 1e9, 2)} GB`);
+  };
   api.poll(async () => {
     try {
       facts = await api.get('/api/device');

@@ -1,3 +1,161 @@
-export function mount(root, ctx) {
-  root.append(ctx.h('p', { class: 'muted' }, 'live'));
+// The live page: one history, then only what is new. Ticks stop with the page hidden, slow down once the run has ended.
+import { Charts } from './charts.js';
+import { Controls } from './controls.js';
+import { Evaluation } from './evaluation.js';
+import { Groups } from './groups.js';
+import { Log } from './log.js';
+import { Stages } from './stages.js';
+import { Store } from './store.js';
+import { Tiles } from './tiles.js';
+import { Top } from './top.js';
+
+const POINTS = 2000;
+const TICK = 1000;
+const IDLE = 5000; // an ended run may still be resumed from elsewhere
+
+export async function mount(root, ctx) {
+  const { panels } = await ctx.api.get('/api/panels');
+  new Live(root, ctx, panels);
 }
+
+class Live {
+  constructor(root, ctx, panels) {
+    Object.assign(this, { ctx, id: null, store: null, run: null, cursor: 0, groupCursor: 0, attempts: [], stale: false });
+    const { h } = ctx;
+    this.empty = h('div', { id: 'live-empty', hidden: true });
+    this.offline = h('div', { id: 'live-offline', class: 'notice', data: { level: 'warn' }, hidden: true }, h('span', { t: 'app.offline' }));
+    this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
+    this.view = h('div', { id: 'live-view', class: 'live', hidden: true });
+    root.append(this.offline, this.empty, this.loading, this.view);
+    this.top = new Top(this.view, ctx, () => this.poller.now());
+    this.stages = new Stages(this.view, ctx);
+    this.tiles = new Tiles(this.view, ctx);
+    this.evaluation = new Evaluation(this.view, ctx);
+    this.controls = new Controls(this.view, ctx, () => this.charts.refresh(), () => this.charts.resetZoom());
+    this.waiting = h('p', { class: 'muted empty-charts', hidden: true, t: 'live.no_points' });
+    this.view.append(this.waiting);
+    this.charts = new Charts(this.view, panels, ctx, () => this.controls, (step) => ctx.state.set({ step }, { replace: true }));
+    this.charts.onZoom = (zoomed) => (this.controls.reset.disabled = !zoomed);
+    this.groups = new Groups(this.view, ctx);
+    this.log = new Log(this.view, ctx);
+    ctx.state.onChange(() => this.#follow());
+    ctx.onTab(() => ctx.isOpen('live') && this.poller.now());
+    this.poller = ctx.api.poll(() => this.#tick(), TICK);
+    setInterval(() => ctx.isOpen('live') && document.visibilityState !== 'hidden' && !this.view.hidden && this.stages.clock(), 1000);
+  }
+
+  #follow() {
+    const { run, step } = this.ctx.state.get();
+    if (run !== this.id) return void this.poller.now();
+    if (this.run) this.groups.use(this.run, this.groupCursor, asStep(step), this.store.config.reward_weights);
+    return undefined;
+  }
+
+  async #tick() {
+    if (!this.ctx.isOpen('live')) return TICK;
+    const { run } = this.ctx.state.get();
+    try {
+      if (!run) return this.#none('live.none', 'live.none_body', true);
+      if (run !== this.id || this.store === null) await this.#open(run);
+      else await this.#more(run);
+      this.#online(true);
+    } catch (error) {
+      if (error.status === 404) return this.#none('live.gone', 'live.gone_body', false, run);
+      if (error.status === undefined) throw error;
+      this.#online(false);
+      return 2 * TICK;
+    }
+    return this.stages.ended ? IDLE : TICK;
+  }
+
+  #online(answers) {
+    this.offline.hidden = answers;
+    this.view.classList.toggle('stale', !answers);
+  }
+
+  #show(what) {
+    for (const part of [this.empty, this.loading, this.view]) part.hidden = part !== what;
+  }
+
+  #none(title, body, first, id = null) {
+    const { h, dom, state, api, toast, runlist } = this.ctx;
+    this.#online(true);
+    const key = `${title}/${id}`;
+    if (this.empty.dataset.key !== key || this.empty.hidden) {
+      this.empty.dataset.key = key;
+      const start = async (event) => {
+        const button = event.currentTarget;
+        button.disabled = true;
+        try {
+          const { run } = await api.post('/api/runs', { values: {}, preset: 'quickstart' });
+          await runlist.refresh();
+          state.set({ run: run.id, tab: 'live' });
+        } catch (error) {
+          toast(error.error ?? String(error), 'error');
+        }
+        button.disabled = false;
+      };
+      dom.fill(this.empty, h('div', { class: 'empty' }, h('h2', { t: title }), h('p', { t: body }),
+        h('div', { class: 'row' },
+          first ? h('button', { id: 'start-quickstart', class: 'btn primary', type: 'button', t: 'live.start_quickstart', onclick: start }) : null,
+          h('button', { class: 'btn', type: 'button', t: first ? 'live.new_run' : 'live.all_runs', onclick: () => state.set({ run: null, tab: first ? 'new' : 'runs' }) }))));
+    }
+    this.#show(this.empty);
+    this.id = id;
+    this.store = null;
+    return first ? TICK : IDLE;
+  }
+
+  async #open(id) {
+    const { api } = this.ctx;
+    if (id !== this.id) {
+      this.#show(this.loading);
+      this.top.forget();
+    }
+    const history = await api.get(`/api/runs/${id}/history?points=${POINTS}`);
+    if (this.ctx.state.get().run !== id) return;
+    this.id = id;
+    this.store = new Store(history, POINTS);
+    Object.assign(this, { run: history.run, cursor: history.cursor, groupCursor: history.group_cursor, attempts: history.attempts });
+    this.stage = `${history.run.stage}/${history.run.state}`;
+    this.#show(this.view);
+    this.log.use(id);
+    this.charts.use(id, this.store);
+    this.evaluation.draw(this.store.evaluations);
+    this.#draw();
+  }
+
+  async #more(id) {
+    const { api } = this.ctx;
+    const answer = await api.get(api.address(`/api/runs/${id}/live`, { after: this.cursor, revision: this.run.revision, group_after: this.groupCursor }));
+    if (this.ctx.state.get().run !== id || this.id !== id) return;
+    this.cursor = answer.cursor;
+    if (answer.group_cursor !== undefined) this.groupCursor = answer.group_cursor;
+    if (answer.attempts) this.attempts = answer.attempts;
+    if (answer.run) this.run = answer.run;
+    if (answer.points) this.store.take(answer.points);
+    const stage = `${this.run.stage}/${this.run.state}`;
+    // A new attempt takes points back, a new stage may bring an evaluation: both come with the history.
+    if (this.store.overfull || (answer.attempts && JSON.stringify(answer.attempts) !== this.store.attempts) || (answer.run && stage !== this.stage)) {
+      await this.#open(id);
+      return;
+    }
+    if (answer.points) this.charts.refresh();
+    if (answer.points || answer.run) this.#draw();
+    else this.log.tick();
+  }
+
+  #draw() {
+    const { run, store } = this;
+    if (run.reward_names.length) store.rewardNames = run.reward_names;
+    this.top.draw(run, this.attempts);
+    this.top.headline(run);
+    this.stages.draw(run);
+    this.tiles.draw(store);
+    this.waiting.hidden = store.has('train') || store.has('sft');
+    this.groups.use(run, this.groupCursor, asStep(this.ctx.state.get().step), store.config.reward_weights);
+    this.log.tick();
+  }
+}
+
+const asStep = (text) => (/^\d+$/.test(text ?? '') ? Number(text) : undefined);

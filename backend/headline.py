@@ -1,0 +1,215 @@
+"""The sentence on top of a run's page: is it learning, as far as its own rewards can tell?
+
+Pure functions over what was logged. The gain is the mean reward of the last steps against the first ones with a 95%
+Welch interval, which takes the steps of a window as independent: a window on a slope widens the interval, never narrows
+it. A look at every step gives more than one chance to be wrong, so the interval is taken at 99% before a direction is
+claimed. The full diagnosis (causes and cures) is elsewhere; this says only what it knows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean, variance
+from typing import Any, Literal, Protocol
+
+from backend.text import Text
+
+Verdict = Literal["none", "early", "learning", "falling", "unclear", "no_signal"]
+SMALLEST_WINDOW = 10  # steps at either end; twice as many are needed before anything is said
+LARGEST_WINDOW = 50
+SURE = 0.99  # of the interval that must exclude 0
+SHOWN = 0.95  # of the interval that is shown
+DEAD = 0.95  # share of dead groups from which there is nothing left to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Mean reward of the first and of the last `window` steps, and the half width of the difference's 95% interval."""
+
+    first: float
+    last: float
+    window: int
+    half: float
+    sure: bool  # the 99% interval excludes 0
+
+    @property
+    def change(self) -> float:
+        return self.last - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    verdict: Verdict
+    text: Text
+    gain: Gain | None = None
+    dead: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        numbers = None
+        if self.gain:
+            numbers = {"first": self.gain.first, "last": self.gain.last, "half": self.gain.half}
+        return {"verdict": self.verdict, "text": self.text.to_json(), "gain": numbers, "dead": self.dead}
+
+
+def student(p: float, df: float) -> float:
+    """Quantile of Student's t, by the Cornish-Fisher series; within 1% for df >= 9, which the windows guarantee."""
+    z = NormalDist().inv_cdf(p)
+    g1 = (z**3 + z) / 4
+    g2 = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    g3 = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + g1 / df + g2 / df**2 + g3 / df**3
+
+
+def gain(rewards: Sequence[float]) -> Gain | None:
+    """The gain over a run's mean rewards in step order (NaN and infinities left out); None before 20 steps."""
+    finite = [value for value in rewards if math.isfinite(value)]
+    if len(finite) < 2 * SMALLEST_WINDOW:
+        return None
+    window = max(SMALLEST_WINDOW, min(LARGEST_WINDOW, len(finite) // 5))
+    first, last = finite[:window], finite[-window:]
+    a, b = variance(first) / window, variance(last) / window
+    change = fmean(last) - fmean(first)
+    if a + b == 0:
+        return Gain(fmean(first), fmean(last), window, 0.0, change != 0)
+    df = max((a + b) ** 2 / ((a * a + b * b) / (window - 1)), window - 1.0)
+    error = math.sqrt(a + b)
+    half = student((1 + SHOWN) / 2, df) * error
+    return Gain(fmean(first), fmean(last), window, half, abs(change) > student((1 + SURE) / 2, df) * error)
+
+
+def recent(values: Sequence[float], steps: int = LARGEST_WINDOW) -> float | None:
+    """Mean of the last few finite values, None without any."""
+    finite = [value for value in values if math.isfinite(value)][-steps:]
+    return fmean(finite) if finite else None
+
+
+def headline(
+    rewards: Sequence[float], dead: Sequence[float], evaluations: Sequence[Mapping[str, Any]] = ()
+) -> Headline:
+    """`rewards`: mean reward a step; `dead`: share of groups without signal a step (0..1), both in step order;
+    `evaluations`: dicts with when, n, accuracy. With one before and one after, the held-out result is said first."""
+    share = recent(dead, SMALLEST_WINDOW)
+    found = gain(rewards)
+    steps = len(rewards)
+    verdict, text = _training(found, share, steps)
+    held_out = _held_out(evaluations)
+    if held_out is not None:
+        text = Text(en=f"{held_out.en} {text.en}", ko=f"{held_out.ko} {text.ko}")
+    return Headline(verdict, text, found, share)
+
+
+def _training(found: Gain | None, share: float | None, steps: int) -> tuple[Verdict, Text]:
+    tied = _tied(share)
+    if steps == 0:
+        return "none", Text(en="No GRPO step yet.", ko="아직 GRPO 스텝이 없습니다.")
+    if found is None:
+        need = 2 * SMALLEST_WINDOW
+        text = Text(
+            en=f"Cannot tell yet: {steps} of the {need} steps that a first answer needs.{tied.en}",
+            ko=f"아직 판단할 수 없습니다: 첫 판단에 필요한 {need}스텝 중 {steps}스텝을 마쳤습니다.{tied.ko}",
+        )
+        return "early", text
+    moved = f"{_number(found.first)} → {_number(found.last)}"
+    change = f"{_signed(found.change)} ± {_number(found.half)}"
+    if share is not None and share >= DEAD and not found.sure:
+        text = Text(
+            en=f"Nothing to learn from: {share:.0%} of groups carry no signal. Reward {moved} over {steps} steps.",
+            ko=f"학습할 신호가 없습니다: 그룹의 {share:.0%}에서 보상이 모두 같습니다. {steps}스텝 동안 보상 {moved}.",
+        )
+        return "no_signal", text
+    if not found.sure:
+        text = Text(
+            en=f"Cannot tell: reward {moved} over {steps} steps ({change}) is within the noise.{tied.en}",
+            ko=f"판단할 수 없습니다: {steps}스텝 동안 보상 {moved} ({change})은 잡음 범위 안입니다.{tied.ko}",
+        )
+        return "unclear", text
+    if found.change > 0:
+        text = Text(
+            en=f"Learning: reward {moved} over {steps} steps ({change}).{tied.en}",
+            ko=f"학습되고 있습니다: {steps}스텝 동안 보상 {moved} ({change}).{tied.ko}",
+        )
+        return "learning", text
+    text = Text(
+        en=f"Getting worse: reward {moved} over {steps} steps ({change}).{tied.en}",
+        ko=f"나빠지고 있습니다: {steps}스텝 동안 보상 {moved} ({change}).{tied.ko}",
+    )
+    return "falling", text
+
+
+def _tied(share: float | None) -> Text:
+    if share is None:
+        return Text(en="", ko="")
+    return Text(en=f" {share:.0%} of groups carry no signal.", ko=f" 그룹의 {share:.0%}는 신호가 없습니다.")
+
+
+def _held_out(evaluations: Sequence[Mapping[str, Any]]) -> Text | None:
+    before = next((e for e in evaluations if e.get("when") == "before" and e.get("n")), None)
+    after = next((e for e in reversed(evaluations) if e.get("when") == "after" and e.get("n")), None)
+    if before is None or after is None:
+        return None
+    low, high = difference(before["accuracy"], before["n"], after["accuracy"], after["n"])
+    points = 100 * (after["accuracy"] - before["accuracy"])
+    moved = f"{before['accuracy']:.0%} → {after['accuracy']:.0%}"
+    interval = f"{_points(100 * low)} to {_points(100 * high)}"
+    korean = f"{_points(100 * low)} ~ {_points(100 * high)}"
+    return Text(
+        en=f"Accuracy {moved} on {after['n']} held-out problems ({_points(points)}, 95% interval {interval}).",
+        ko=f"검증 문제 {after['n']}개에서 정확도 {moved} ({_points(points)}, 95% 구간 {korean}).",
+    )
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share out of n (Wilson 1927)."""
+    z = NormalDist().inv_cdf((1 + SHOWN) / 2)
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def difference(p1: float, n1: int, p2: float, n2: int) -> tuple[float, float]:
+    """Newcombe's 95% interval (1998, method 10) of p2 - p1. The rows are the same before and after, so a paired
+    interval would be narrower: this one errs on the wide side."""
+    l1, u1 = wilson(p1, n1)
+    l2, u2 = wilson(p2, n2)
+    d = p2 - p1
+    return d - math.hypot(p2 - l2, u1 - p1), d + math.hypot(u2 - p2, p1 - l1)
+
+
+def _number(value: float) -> str:
+    size = abs(value)
+    text = (
+        f"{value:.0f}"
+        if size >= 100
+        else f"{value:.1f}"
+        if size >= 10
+        else f"{value:.2f}"
+        if size >= 0.01
+        else f"{value:.2g}"
+    )
+    return text.replace("-", "−")
+
+
+def _signed(value: float) -> str:
+    return f"+{_number(value)}" if value > 0 else _number(value)
+
+
+def _points(value: float) -> str:
+    return f"{value:+.0f}".replace("-", "−")
+
+
+class Curves(Protocol):
+    """What the headline needs of a reader of runs."""
+
+    def history(self, run_id: str, max_points: int = ..., names: Collection[str] | None = None) -> tuple[int, Any]: ...
+
+
+def for_run(reader: Curves, run_id: str, evaluations: Sequence[Mapping[str, Any]] = ()) -> Headline:
+    """The headline of a stored run. Runs above 20,000 steps are read thinned, with their peaks kept."""
+    _, curves = reader.history(run_id, 20_000, names=("reward", "signal/zero_std", "frac_reward_zero_std"))
+
+    def values(name: str) -> list[float]:
+        return list(curves.get(("train", name), ((), ()))[1])
+
+    return headline(values("reward"), values("signal/zero_std") or values("frac_reward_zero_std"), evaluations)

@@ -1,0 +1,98 @@
+"""The sentence on top must not claim what the data do not say."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from backend.headline import difference, gain, headline, student, wilson
+
+
+def noise(seed: int, n: int, slope: float = 0.0) -> list[float]:
+    rng = random.Random(seed)
+    return [0.4 + slope * i / n + rng.gauss(0, 0.06) for i in range(n)]
+
+
+def test_says_nothing_before_twenty_steps() -> None:
+    assert headline([], []).verdict == "none"
+    early = headline([0.1 * i for i in range(19)], [])
+    assert early.verdict == "early"
+    assert "19 of the 20" in early.text.en
+    assert headline([0.1 * i for i in range(20)], []).verdict == "learning"
+
+
+def test_a_clear_rise_is_learning_with_its_size_and_interval() -> None:
+    found = headline(noise(1, 100, 0.4), [0.2] * 100)
+    assert found.verdict == "learning"
+    assert found.gain is not None
+    assert found.gain.change == pytest.approx(0.32, abs=0.08)
+    assert "20% of groups carry no signal" in found.text.en
+    assert "±" in found.text.ko
+
+
+def test_a_clear_fall_is_getting_worse() -> None:
+    assert headline(noise(2, 100, -0.4), []).verdict == "falling"
+
+
+def test_noise_alone_is_rarely_called_learning() -> None:
+    """99% interval: about one in a hundred either way; 400 runs leave room for chance."""
+    verdicts = [headline(noise(seed, 60), []).verdict for seed in range(400)]
+    assert sum(v in {"learning", "falling"} for v in verdicts) <= 12
+
+
+def test_a_modest_rise_is_found_most_of_the_time() -> None:
+    verdicts = [headline(noise(seed, 100, 0.2), []).verdict for seed in range(100)]
+    assert verdicts.count("learning") >= 95
+
+
+def test_dead_groups_are_named_only_when_reward_does_not_move() -> None:
+    assert headline([0.5] * 40, [1.0] * 40).verdict == "no_signal"
+    # Solved: nearly all groups are right now, but it did learn.
+    solved = noise(3, 100, 0.6)
+    assert headline(solved, [0.0] * 50 + [1.0] * 50).verdict == "learning"
+
+
+def test_constant_reward_is_not_learning_and_does_not_divide_by_zero() -> None:
+    found = headline([0.5] * 40, [0.3] * 40)
+    assert found.verdict == "unclear"
+    assert found.gain is not None
+    assert found.gain.half == 0
+
+
+def test_bad_values_are_left_out() -> None:
+    rewards = [math.nan if i % 7 == 0 else v for i, v in enumerate(noise(4, 100, 0.5))] + [math.inf]
+    found = headline(rewards, [math.nan, 0.1])
+    assert found.verdict == "learning"
+    assert found.dead == pytest.approx(0.1)
+
+
+def test_held_out_result_stands_first_with_its_interval() -> None:
+    evaluations = [{"when": "before", "n": 200, "accuracy": 0.52}, {"when": "after", "n": 200, "accuracy": 0.93}]
+    text = headline(noise(5, 100, 0.4), [], evaluations).text
+    assert text.en.startswith("Accuracy 52% → 93% on 200 held-out problems (+41, 95% interval +33 to +48).")
+    assert "Learning" in text.en
+    assert text.ko.startswith("검증 문제 200개에서 정확도 52% → 93%")
+    assert headline([], [], evaluations[:1]).text.en == "No GRPO step yet."
+
+
+def test_intervals_against_published_values() -> None:
+    # Newcombe 1998, table II, method 10: 56/70 against 48/80 (difference 0.2).
+    low, high = difference(48 / 80, 80, 56 / 70, 70)
+    assert (low, high) == (pytest.approx(0.0524, abs=5e-4), pytest.approx(0.3339, abs=5e-4))
+    # Wilson 1927 as tabulated by Newcombe 1998a: 81/263.
+    assert wilson(81 / 263, 263) == (pytest.approx(0.2553, abs=5e-4), pytest.approx(0.3662, abs=5e-4))
+    assert wilson(0.0, 10)[0] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(("df", "want"), [(9, 3.2498), (18, 2.8784), (60, 2.6603)])
+def test_student_quantile(df: int, want: float) -> None:
+    assert student(0.995, df) == pytest.approx(want, rel=0.01)
+
+
+def test_gain_needs_both_windows() -> None:
+    assert gain([1.0] * 19) is None
+    found = gain([0.0] * 10 + [1.0] * 10)
+    assert found is not None
+    assert (found.first, found.last, found.sure) == (0.0, 1.0, True)

@@ -1,0 +1,32 @@
+// One control for all charts: smoothing, x axis, zoom.
+const MODES = ['step', 'tokens', 'time'];
+
+export class Controls {
+  constructor(root, ctx, onChange, onReset) {
+    const { h, state } = ctx;
+    const stored = Number(state.preference('smoothing', '0.6'));
+    this.smoothing = Number.isFinite(stored) ? Math.min(0.95, Math.max(0, stored)) : 0.6;
+    this.mode = MODES.includes(state.preference('xaxis', 'step')) ? state.preference('xaxis', 'step') : 'step';
+    const value = h('output', { class: 'num caption', htmlFor: 'smoothing' }, this.smoothing.toFixed(2));
+    const slide = h('input', { id: 'smoothing', type: 'range', min: 0, max: 0.95, step: 0.05, oninput: () => {
+      this.smoothing = Number(slide.value);
+      value.textContent = this.smoothing.toFixed(2);
+      state.prefer('smoothing', slide.value);
+      onChange();
+    } });
+    slide.value = this.smoothing;
+    const buttons = MODES.map((mode) => h('button', { type: 'button', t: `chart.x_${mode}`, data: { mode }, onclick: () => {
+      this.mode = mode;
+      state.prefer('xaxis', mode);
+      mark();
+      onReset();
+      onChange();
+    } }));
+    const mark = () => buttons.forEach((button) => button.setAttribute('aria-pressed', String(button.dataset.mode === this.mode)));
+    mark();
+    this.reset = h('button', { id: 'zoom-reset', class: 'btn small', type: 'button', t: 'chart.reset', disabled: true, onclick: onReset });
+    root.append(h('div', { class: 'chart-controls row' },
+      h('label', { htmlFor: 'smoothing', class: 'caption', t: 'chart.smoothing' }), slide, value,
+      h('span', { class: 'caption', t: 'chart.x_axis' }), h('div', { class: 'segmented', id: 'x-axis', role: 'group', tt: { 'aria-label': 'chart.x_axis' } }, buttons), this.reset));
+  }
+}

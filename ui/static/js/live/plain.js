@@ -1,0 +1,30 @@
+// Exact text of a model: every character is visible. What would act on the page or hide (control characters, escape
+// sequences, direction marks, zero-width characters) is shown as a symbol; everything else is a plain text node.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
+
+/** The symbol of one hidden character: ␛ for ESC, ␀ for NUL, U+202E by its number. */
+export function symbol(character) {
+  const code = character.codePointAt(0);
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** The text as nodes, at most `limit` characters of it. */
+export function plain(text, h, limit = Infinity) {
+  const nodes = [];
+  let run = '';
+  const shown = text.length > limit ? text.slice(0, limit) : text;
+  for (const character of shown) {
+    if (!HIDDEN.test(character)) {
+      run += character;
+      continue;
+    }
+    if (run) nodes.push(document.createTextNode(run));
+    run = '';
+    nodes.push(h('span', { class: 'control', title: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}` }, symbol(character)));
+  }
+  if (run) nodes.push(document.createTextNode(run));
+  if (shown.length < text.length) nodes.push(document.createTextNode('…'));
+  return nodes;
+}

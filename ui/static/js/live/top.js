@@ -1,0 +1,123 @@
+// The top of the page: what the run is called, whether it learns, and what may be done with it.
+import { stateBadge, updateBadge } from '../header.js';
+
+export class Top {
+  constructor(root, ctx, onChange) {
+    Object.assign(this, { ctx, onChange, run: null, key: '', asked: 0, wait: 0, step: null });
+    const { h } = ctx;
+    this.name = h('h1', { id: 'live-name' });
+    this.badge = stateBadge({ state: 'queued' });
+    this.attempt = h('span', { class: 'caption' });
+    this.actions = h('div', { class: 'row actions' });
+    this.sentence = h('p', { id: 'live-headline', class: 'headline', 'aria-live': 'polite' });
+    this.banner = h('div', { id: 'live-banner' });
+    root.append(
+      h('div', { class: 'live-top' }, h('div', { class: 'row title' }, this.name, this.badge, this.attempt), this.actions),
+      this.sentence, this.banner);
+  }
+
+  /** After each tick; `attempts` is [[attempt, resume_step], ...]. */
+  draw(run, attempts) {
+    const { ctx } = this;
+    this.run = run;
+    ctx.dom.setText(this.name, run.name || run.id);
+    updateBadge(this.badge, run);
+    const last = attempts?.[attempts.length - 1];
+    if (run.attempt > 1 && last) ctx.i18n.label(this.attempt, 'live.attempt', { n: run.attempt, step: last[1] });
+    else ctx.dom.fill(this.attempt);
+    const key = JSON.stringify([run.state, run.can, run.stop_requested, run.reason, run.id]);
+    if (key === this.key) return;
+    this.key = key;
+    this.#buttons(run);
+    this.#banner(run);
+  }
+
+  #buttons(run) {
+    const { ctx } = this;
+    const { h } = ctx;
+    const act = (path, body) => async (event) => {
+      event.currentTarget.disabled = true;
+      await this.#post(path, body);
+    };
+    const asked = run.stop_requested || run.state === 'stopping';
+    const buttons = [];
+    if (run.can.stop && !asked) {
+      const word = run.state === 'queued' ? 'live.cancel_queue' : 'live.stop';
+      buttons.push(h('button', { id: 'live-stop', class: 'btn', type: 'button', t: word, onclick: act('stop', { now: false }) }));
+    } else if (run.can.stop_now && asked) {
+      const end = async () => {
+        const sure = await ctx.confirm({ title: 'live.stop_now_title', body: 'live.stop_now_body', action: 'live.stop_now' });
+        if (sure) await this.#post('stop', { now: true });
+      };
+      buttons.push(h('button', { id: 'live-stop-now', class: 'btn danger', type: 'button', t: 'live.stop_now', onclick: end }));
+    }
+    if (run.can.resume) buttons.push(h('button', { id: 'live-resume', class: 'btn primary', type: 'button', t: 'live.resume', onclick: act('resume', {}) }));
+    ctx.dom.fill(this.actions, buttons);
+  }
+
+  async #post(path, body) {
+    const { api, toast } = this.ctx;
+    try {
+      await api.post(`/api/runs/${this.run.id}/${path}`, body);
+    } catch (error) {
+      toast(error.error ?? String(error), 'error');
+    }
+    this.key = '';
+    this.onChange();
+  }
+
+  #banner(run) {
+    const { ctx } = this;
+    const { h } = ctx;
+    const reason = run.reason_text ?? run.reason ?? '';
+    const notice = (level, t, vars, ...more) => h('div', { class: 'notice', data: { level } }, h('span', {}, h('span', { t, vars }), more));
+    let content = null;
+    if (run.state === 'queued') content = notice('info', 'live.queued');
+    else if (run.state === 'starting' && run.last_step === 0) content = notice('info', 'live.starting');
+    else if (run.state === 'stopping') content = notice('warn', 'live.stopping');
+    else if (run.state === 'failed') content = notice('error', reason ? 'live.failed_why' : 'live.failed', { reason });
+    else if (run.state === 'lost') content = notice('error', 'live.lost', { reason });
+    ctx.dom.fill(this.banner, content);
+    if (run.state === 'failed') this.#lastLines(run.id);
+  }
+
+  async #lastLines(id) {
+    const { api, h } = this.ctx;
+    try {
+      const { log_tail: tail } = await api.get(`/api/runs/${id}`);
+      if (!tail || this.run.id !== id || this.run.state !== 'failed') return;
+      const lines = tail.split('\n').slice(-12).join('\n');
+      this.banner.firstElementChild?.querySelector('span')?.append(
+        h('details', {}, h('summary', { class: 'caption', t: 'live.last_lines' }), h('pre', { class: 'mono tail' }, lines)));
+    } catch (error) {
+      if (error.status !== 404) console.warn(error.message);
+    }
+  }
+
+  /** Ask for the sentence when the run moved, and never more than a tenth of the time it costs. */
+  async headline(run, force = false) {
+    const { api, dom, i18n } = this.ctx;
+    const moved = JSON.stringify([run.id, run.last_step, run.state, run.stage]);
+    if (!force && (moved === this.step || performance.now() - this.asked < this.wait)) return;
+    this.asked = performance.now();
+    this.wait = 60_000;
+    try {
+      const answer = await api.get(`/api/runs/${run.id}/headline`);
+      if (this.run?.id !== run.id) return;
+      this.step = moved;
+      i18n.label(this.sentence, answer.text);
+      this.sentence.dataset.verdict = answer.verdict;
+    } catch (error) {
+      if (error.status) dom.fill(this.sentence);
+    }
+    this.wait = Math.max(2500, 10 * (performance.now() - this.asked));
+  }
+
+  forget() {
+    this.key = '';
+    this.step = null;
+    this.wait = 0;
+    this.ctx.dom.fill(this.sentence);
+    delete this.sentence.dataset.verdict;
+  }
+}

@@ -1,0 +1,145 @@
+"""The words of the live page."""
+
+from __future__ import annotations
+
+from backend.text import Text
+
+TEXTS: dict[str, Text] = {
+    # Without a run, or without one that exists
+    "live.none": Text(en="No run chosen", ko="선택된 실행이 없습니다"),
+    "live.none_body": Text(
+        en="Choose a run above, or start the quickstart: a tiny model learns to add here, in about 4 minutes.",
+        ko="위에서 실행을 고르거나 빠른 시작을 실행하세요. 아주 작은 모델이 이 컴퓨터에서 약 4분 만에 덧셈을 배웁니다.",
+    ),
+    "live.start_quickstart": Text(en="Start the quickstart", ko="빠른 시작 실행"),
+    "live.new_run": Text(en="Set up a run", ko="새 실행 만들기"),
+    "live.gone": Text(en="This run is no longer here", ko="이 실행은 더 이상 없습니다"),
+    "live.gone_body": Text(
+        en="It was deleted, or the link comes from another installation.",
+        ko="삭제되었거나 다른 설치에서 온 링크입니다.",
+    ),
+    "live.all_runs": Text(en="All runs", ko="실행 목록"),
+    # Actions
+    "live.stop": Text(en="Stop and keep checkpoint", ko="체크포인트 저장 후 중지"),
+    "live.stop_now": Text(en="End now", ko="지금 바로 종료"),
+    "live.stop_now_title": Text(en="End this run now?", ko="지금 바로 종료할까요?"),
+    "live.stop_now_body": Text(
+        en="Everything since the last checkpoint is lost. The records up to here stay.",
+        ko="마지막 체크포인트 이후의 학습은 사라집니다. 지금까지의 기록은 남습니다.",
+    ),
+    "live.cancel_queue": Text(en="Take out of the queue", ko="대기열에서 빼기"),
+    "live.resume": Text(en="Resume from the last checkpoint", ko="마지막 체크포인트에서 재개"),
+    "live.stopping": Text(
+        en="Saving a checkpoint; the run ends with the step at hand.",
+        ko="체크포인트를 저장하고 있습니다. 진행 중인 스텝이 끝나면 멈춥니다.",
+    ),
+    # States
+    "live.queued": Text(
+        en="Waiting for the device: another run is using it. This one starts by itself.",
+        ko="다른 실행이 장치를 사용 중입니다. 차례가 되면 자동으로 시작합니다.",
+    ),
+    "live.starting": Text(
+        en="Starting: loading the libraries and the model. The first numbers come in some seconds.",
+        ko="라이브러리와 모델을 불러오는 중입니다. 몇 초 뒤 첫 수치가 나옵니다.",
+    ),
+    "live.failed": Text(en="Failed", ko="실패"),
+    "live.failed_why": Text(en="Failed: {reason}", ko="실패: {reason}"),
+    "live.lost": Text(
+        en="Lost: the process is gone and left no exit code, as after a restart of the machine. {reason}",
+        ko="행방불명: 프로세스가 종료 코드 없이 사라졌습니다(예: 컴퓨터 재시작). {reason}",
+    ),
+    "live.last_lines": Text(en="Last lines of the log", ko="로그의 마지막 줄"),
+    "live.no_points": Text(
+        en="No numbers yet. The charts appear with the first step.",
+        ko="아직 수치가 없습니다. 첫 스텝이 끝나면 차트가 나타납니다.",
+    ),
+    "live.attempt": Text(en="attempt {n}, resumed after step {step}", ko="{n}번째 시도, 스텝 {step} 이후 재개"),
+    # Progress
+    "live.progress": Text(en="step {step} of {total}", ko="{total}스텝 중 {step}스텝"),
+    "live.progress_open": Text(en="step {step}", ko="{step}스텝"),
+    "live.gone_time": Text(en="{time} gone", ko="{time} 경과"),
+    "live.left": Text(en="about {time} left", ko="약 {time} 남음"),
+    "live.took": Text(en="took {time}", ko="총 {time}"),
+    "live.steps_label": Text(en="Stages", ko="단계"),
+    # Tiles
+    "tile.reward": Text(en="reward", ko="보상"),
+    "tile.since_start": Text(en="{change} since the start", ko="시작 대비 {change}"),
+    "tile.points_since_start": Text(en="{change} pp since the start", ko="시작 대비 {change}%p"),
+    "tile.accuracy": Text(en="accuracy", ko="정확도"),
+    "tile.zero_std": Text(en="zero-std groups", ko="표준편차 0인 그룹"),
+    "tile.recomputed": Text(en="recomputed {value}", ko="다시 계산 {value}"),
+    "tile.truncated": Text(en="truncated", ko="잘림"),
+    "tile.of_limit": Text(en="limit {n} tokens", ko="한도 {n} 토큰"),
+    "tile.length": Text(en="mean length", ko="평균 길이"),
+    "tile.tokens": Text(en="tokens", ko="토큰"),
+    "tile.min_max": Text(en="{min} to {max}", ko="{min} ~ {max}"),
+    "tile.entropy": Text(en="entropy", ko="엔트로피"),
+    "tile.nats": Text(en="nats a token", ko="토큰당 nat"),
+    "tile.memory": Text(en="memory", ko="메모리"),
+    "tile.process": Text(en="process", ko="프로세스"),
+    "tile.device_memory": Text(en="process · device {value} GB", ko="프로세스 · 장치 {value} GB"),
+    "tile.step": Text(en="step", ko="스텝"),
+    "tile.speed": Text(en="completions a second", ko="초당 답변"),
+    "tile.step_time": Text(en="{time} s a step", ko="스텝당 {time}초"),
+    # Charts
+    "chart.smoothing": Text(en="Smoothing", ko="평활"),
+    "chart.x_axis": Text(en="x axis", ko="x축"),
+    "chart.x_step": Text(en="step", ko="스텝"),
+    "chart.x_tokens": Text(en="tokens", ko="토큰"),
+    "chart.x_time": Text(en="time", ko="시간"),
+    "chart.x_minutes": Text(en="training time (minutes)", ko="학습 시간 (분)"),
+    "chart.reset": Text(en="Reset zoom", ko="확대 초기화"),
+    "chart.csv": Text(en="CSV", ko="CSV"),
+    "chart.csv_title": Text(en="This chart's data as CSV", ko="이 차트의 데이터를 CSV로 받기"),
+    "chart.help": Text(en="What this shows", ko="이 차트 설명"),
+    "chart.not_drawn": Text(en="Not drawn", ko="그리지 않음"),
+    "chart.bad": Text(en="{kind} at step {step}", ko="스텝 {step}: {kind}"),
+    "chart.plotly_failed": Text(
+        en="The chart library could not be loaded.", ko="차트 라이브러리를 불러올 수 없습니다."
+    ),
+    "chart.range": Text(en="{low} to {high}", ko="{low} ~ {high}"),
+    # Evaluation
+    "eval.title": Text(en="Before and after, on held-out rows", ko="학습 전후 비교 (검증 데이터)"),
+    "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (검증 데이터)"),
+    "eval.rows": Text(en="{n} rows, greedy", ko="{n}개, greedy"),
+    "eval.measure": Text(en="measure", ko="지표"),
+    "eval.before": Text(en="before", ko="학습 전"),
+    "eval.after": Text(en="after", ko="학습 후"),
+    "eval.change": Text(en="change", ko="변화"),
+    "eval.accuracy": Text(en="accuracy", ko="정확도"),
+    "eval.format_rate": Text(en="format kept", ko="형식 준수율"),
+    "eval.mean_length": Text(en="mean length (tokens)", ko="평균 길이 (토큰)"),
+    "eval.eos_rate": Text(en="ended by itself (EOS)", ko="스스로 종료 (EOS)"),
+    "eval.mean_reward": Text(en="mean reward", ko="평균 보상"),
+    # Groups
+    "groups.title": Text(en="Latest groups", ko="최근 그룹"),
+    "groups.title_step": Text(en="Groups of step {step}", ko="스텝 {step}의 그룹"),
+    "groups.lead": Text(
+        en="One prompt, its completions, what each earned, and its advantage over the group's mean.",
+        ko="하나의 프롬프트에 대한 답변들과 각 답변의 보상, 그룹 평균 대비 어드밴티지입니다.",
+    ),
+    "groups.newest": Text(en="Back to the latest", ko="최신으로 돌아가기"),
+    "groups.newer": Text(en="Newer groups are here: show", ko="새 그룹 보기"),
+    "groups.none": Text(en="No completions recorded yet.", ko="아직 기록된 답변이 없습니다."),
+    "groups.none_step": Text(en="No groups were recorded at step {step}.", ko="스텝 {step}에 기록된 그룹이 없습니다."),
+    "groups.prompt": Text(en="prompt", ko="프롬프트"),
+    "groups.truth": Text(en="ground truth", ko="정답"),
+    "groups.reward": Text(en="reward", ko="보상"),
+    "groups.advantage": Text(en="advantage", ko="어드밴티지"),
+    "groups.tokens": Text(en="tokens", ko="토큰"),
+    "groups.text": Text(en="completion", ko="답변"),
+    "groups.cut": Text(en="cut off", ko="잘림"),
+    "groups.empty_text": Text(en="(empty)", ko="(비어 있음)"),
+    "groups.tied": Text(en="tied: no signal", ko="동점: 신호 없음"),
+    "groups.more": Text(en="more", ko="더 보기"),
+    "groups.less": Text(en="less", ko="접기"),
+    "groups.copy": Text(en="copy", ko="복사"),
+    "groups.copied": Text(en="Copied, exactly as the model wrote it.", ko="모델이 쓴 그대로 복사했습니다."),
+    "groups.copy_failed": Text(en="The browser did not allow copying.", ko="브라우저가 복사를 허용하지 않았습니다."),
+    "groups.step": Text(en="step {step}", ko="스텝 {step}"),
+    "groups.missing": Text(en="missing", ko="없음"),
+    # Log
+    "log.title": Text(en="Log", ko="로그"),
+    "log.empty": Text(en="Nothing has been written yet.", ko="아직 기록된 내용이 없습니다."),
+    "log.shortened": Text(en="Earlier lines are left out here.", ko="이전 줄은 생략되었습니다."),
+}
