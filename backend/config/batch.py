@@ -45,6 +45,12 @@ def batch_plan(config: RunConfig) -> BatchPlan:
     )
 
 
+def save_unit(config: RunConfig) -> int:
+    """The optimizer steps after which a generation and a step begin together: only there is a resume exact."""
+    every = batch_plan(config).steps_per_generation * config.num_iterations
+    return math.lcm(every, config.gradient_accumulation_steps) // config.gradient_accumulation_steps
+
+
 def steps_per_epoch(config: RunConfig, rows: int) -> int:
     """Optimizer steps of one pass over `rows` training prompts; 0 when they do not fill one generation."""
     plan = batch_plan(config)

@@ -12,9 +12,9 @@ from backend.config.notes import find_notes
 from backend.config.plan import make_plan
 from backend.config.report import Check, Note, Problem
 from backend.config.rules import run_rules
-from backend.config.schema import RunConfig
-from backend.config.surroundings import data_facts, model_facts
 from backend.config.rules.base import Facts
+from backend.config.schema import RunConfig
+from backend.config.surroundings import DATA_FIELDS, model_facts, row_counts
 from backend.estimate import DeviceFacts
 
 
@@ -42,11 +42,9 @@ def check(
             problems.append(problem)
             unreadable.add(name)
     provisional = RunConfig.model_validate(good)
-    rows, eval_rows, data_problem = (None, None, None)
-    if not unreadable & {"dataset", "dataset_args", "eval_size", "seed", "data_seed"}:
-        rows, eval_rows, data_problem = data_facts(provisional)
-    facts = Facts(device, rows, eval_rows, None if unreadable & {"model"} else model_facts(provisional, home))
-    problems += [data_problem] if data_problem else []
+    rows = None if unreadable & DATA_FIELDS else row_counts(provisional)
+    model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
+    facts = Facts(device, rows, model)
     problems += run_rules(provisional, facts, frozenset(unreadable))
     if unreadable:
         return Check(None, problems, notes, None)

@@ -180,7 +180,13 @@ def _wrong(name: str, kind: Kind, raw: Any) -> Problem:
     bounds = bounds_text(SETTINGS[name])
     en = " or ".join([p.en for p in parts] + extra) + (f", {bounds.en}" if bounds.en else "")
     ko = " 또는 ".join([p.ko for p in parts] + extra) + (f", {bounds.ko}" if bounds.ko else "")
-    return Problem(name, shown(raw), Text(f"must be {en}", f"다음이어야 합니다: {ko}"), _near_numbers(name, kind, raw, default), "type")
+    return Problem(
+        name,
+        shown(raw),
+        Text(f"must be {en}", f"다음이어야 합니다: {ko}"),
+        _near_numbers(name, kind, raw, default),
+        "type",
+    )
 
 
 def _near_numbers(name: str, kind: Kind, raw: Any, default: Any) -> list[Any]:

@@ -20,7 +20,9 @@ def form_schema() -> dict[str, Any]:
     suggestions. groups: key, label and the fields' names in order. presets and algorithms: as `Preset.to_json`.
     """
     return {
-        "groups": [{"key": key, "label": text.to_json(), "fields": FIELDS_BY_GROUP[key]} for key, text in GROUPS.items()],
+        "groups": [
+            {"key": key, "label": text.to_json(), "fields": FIELDS_BY_GROUP[key]} for key, text in GROUPS.items()
+        ],
         "fields": [_field(name) for name in FIELDS],
         "presets": [p.to_json() for p in presets()],
         "algorithms": [a.to_json() for a in algorithms()],

@@ -39,30 +39,50 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
         text = Text(
             "with these settings the ratio is 1: epsilon and the other clip settings have no effect, and no clip ratio "
             "is drawn; num_iterations or steps_per_generation above the accumulation would change that",
-            "이 설정에서는 비율이 1이라 epsilon 등 클립 설정이 작동하지 않고 클립 비율도 그리지 않습니다. num_iterations를 "
-            "올리거나 steps_per_generation을 그래디언트 누적보다 크게 하면 달라집니다",
+            "이 설정에서는 비율이 1이라 epsilon 등 클립 설정이 작동하지 않고 클립 비율도 그리지 않습니다. "
+            "num_iterations를 올리거나 steps_per_generation을 그래디언트 누적보다 크게 하면 달라집니다",
         )
         if config.loss_type in CLIPPED:
             notes.append(Note("inert", "epsilon", text, "ratio_one"))
             say(("epsilon_high", "delta"), text, "ratio_one")
-        level = Text("the ratio is 1, per token or per completion alike", "비율이 1이라 토큰 단위든 답변 단위든 같습니다")
+        level = Text(
+            "the ratio is 1, per token or per completion alike", "비율이 1이라 토큰 단위든 답변 단위든 같습니다"
+        )
         say(("importance_sampling_level",), level, "ratio_one")
-        say(("off_policy_mask_threshold",), Text("with a ratio of 1 nothing is off-policy", "비율이 1이라 오프폴리시인 답변이 없습니다"), "ratio_one")
+        say(
+            ("off_policy_mask_threshold",),
+            Text("with a ratio of 1 nothing is off-policy", "비율이 1이라 오프폴리시인 답변이 없습니다"),
+            "ratio_one",
+        )
     elif config.loss_type not in CLIPPED:
-        unused = Text(f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다")
+        unused = Text(
+            f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다"
+        )
         say(("epsilon", "delta"), unused, "other_loss")
     if config.loss_type in ("sapo", "vespo"):
-        say(("epsilon_high",), Text(f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다"), "other_loss")
+        say(
+            ("epsilon_high",),
+            Text(
+                f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다"
+            ),
+            "other_loss",
+        )
     for loss in ("sapo", "vespo"):
         if config.loss_type != loss:
             names = tuple(n for n in FIELDS if n.startswith(f"{loss}_"))
             say(names, Text(f"only the {loss} loss reads it", f"{loss} 손실에서만 쓰입니다"), "other_loss")
     if config.beta == 0:
-        say(("use_bias_correction_kl", "ref_model_mixup_alpha", "ref_model_sync_steps"),
-            Text("with beta 0 there is no KL and no reference model", "beta가 0이면 KL도 기준 모델도 없습니다"), "no_kl")  # fmt: skip
+        say(
+            ("use_bias_correction_kl", "ref_model_mixup_alpha", "ref_model_sync_steps"),
+            Text("with beta 0 there is no KL and no reference model", "beta가 0이면 KL도 기준 모델도 없습니다"),
+            "no_kl",
+        )
     elif not config.sync_ref_model:
-        say(("ref_model_mixup_alpha", "ref_model_sync_steps"),
-            Text("only with sync_ref_model", "sync_ref_model을 켤 때만 쓰입니다"), "no_sync")  # fmt: skip
+        say(
+            ("ref_model_mixup_alpha", "ref_model_sync_steps"),
+            Text("only with sync_ref_model", "sync_ref_model을 켤 때만 쓰입니다"),
+            "no_sync",
+        )
     if not config.use_adaptive_entropy:
         say(ADAPTIVE, Text("only with use_adaptive_entropy", "use_adaptive_entropy를 켤 때만 쓰입니다"), "no_adaptive")
     if config.peft == "none":
@@ -70,42 +90,90 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
     if config.peft != "qlora":
         say(QUANT, Text("only with peft qlora", "peft qlora에서만 쓰입니다"), "no_qlora")
     if "sft" not in config.stages:
-        say(tuple(n for n in FIELDS if n.startswith("sft_")),
-            Text("there is no sft stage", "sft 단계가 없습니다"), "no_sft")  # fmt: skip
+        say(
+            tuple(n for n in FIELDS if n.startswith("sft_")),
+            Text("there is no sft stage", "sft 단계가 없습니다"),
+            "no_sft",
+        )
     if not config.use_vllm:
-        say(tuple(n for n in FIELDS if n.startswith("vllm_")),
-            Text("only with use_vllm", "use_vllm을 켤 때만 쓰입니다"), "no_vllm")  # fmt: skip
+        say(
+            tuple(n for n in FIELDS if n.startswith("vllm_")),
+            Text("only with use_vllm", "use_vllm을 켤 때만 쓰입니다"),
+            "no_vllm",
+        )
     else:
         other = SERVER if config.vllm_mode == "colocate" else COLOCATE
-        say(other, Text(f"not with vllm_mode {config.vllm_mode}", f"vllm_mode {config.vllm_mode}에서는 쓰이지 않습니다"), "vllm_mode")
-        say(("cache_implementation", "use_transformers_continuous_batching"),
-            Text("vLLM generates", "vLLM이 생성합니다"), "vllm_generates")  # fmt: skip
+        say(
+            other,
+            Text(f"not with vllm_mode {config.vllm_mode}", f"vllm_mode {config.vllm_mode}에서는 쓰이지 않습니다"),
+            "vllm_mode",
+        )
+        say(
+            ("cache_implementation", "use_transformers_continuous_batching"),
+            Text("vLLM generates", "vLLM이 생성합니다"),
+            "vllm_generates",
+        )
         if config.vllm_server_base_url:
-            say(("vllm_server_host", "vllm_server_port"), Text("the server address comes first", "서버 주소가 우선합니다"), "vllm_address")
+            say(
+                ("vllm_server_host", "vllm_server_port"),
+                Text("the server address comes first", "서버 주소가 우선합니다"),
+                "vllm_address",
+            )
         if not config.vllm_importance_sampling_correction:
             say(CORRECTION, Text("the correction is off", "보정이 꺼져 있습니다"), "no_correction")
     if not config.use_transformers_continuous_batching:
-        say(("transformers_continuous_batching_config",),
-            Text("only with continuous batching", "연속 배칭을 켤 때만 쓰입니다"), "no_batching")  # fmt: skip
+        say(
+            ("transformers_continuous_batching_config",),
+            Text("only with continuous batching", "연속 배칭을 켤 때만 쓰입니다"),
+            "no_batching",
+        )
     if config.eval_strategy == "no":
-        say(("eval_steps", "per_device_eval_batch_size", "num_generations_eval", "eval_on_start", "eval_delay"),
-            Text("there is no evaluation during training (eval_strategy no)", "학습 중 평가가 없습니다(eval_strategy no)"), "no_eval_strategy")  # fmt: skip
+        say(
+            ("eval_steps", "per_device_eval_batch_size", "num_generations_eval", "eval_on_start", "eval_delay"),
+            Text(
+                "there is no evaluation during training (eval_strategy no)", "학습 중 평가가 없습니다(eval_strategy no)"
+            ),
+            "no_eval_strategy",
+        )
     elif config.eval_strategy == "epoch":
         say(("eval_steps",), Text("evaluations follow the epochs", "에폭마다 평가합니다"), "eval_epochs")
     if config.save_strategy != "steps":
-        say(("save_steps",), Text(f"save_strategy is {config.save_strategy}", f"save_strategy가 {config.save_strategy}입니다"), "no_save_steps")
+        say(
+            ("save_steps",),
+            Text(f"save_strategy is {config.save_strategy}", f"save_strategy가 {config.save_strategy}입니다"),
+            "no_save_steps",
+        )
     if not config.log_completions:
         say(PRINTING, Text("only with log_completions", "log_completions를 켤 때만 쓰입니다"), "no_printing")
     if config.max_steps > 0:
         say(("num_train_epochs",), Text("max_steps sets the length", "max_steps가 길이를 정합니다"), "steps_first")
     if "sft" in config.stages and config.sft_max_steps > 0:
-        say(("sft_num_train_epochs",), Text("sft_max_steps sets the length", "sft_max_steps가 길이를 정합니다"), "steps_first")
+        say(
+            ("sft_num_train_epochs",),
+            Text("sft_max_steps sets the length", "sft_max_steps가 길이를 정합니다"),
+            "steps_first",
+        )
     if config.lr_scheduler_type == "constant":
-        say(("warmup_steps",), Text("a constant rate has no warm-up; constant_with_warmup does", "constant에는 워밍업이 없습니다. constant_with_warmup을 쓰세요"), "constant")
-    say(("max_tool_calling_iterations",), Text("no tools are given to the model", "모델에 주는 도구가 없습니다"), "no_tools")
+        say(
+            ("warmup_steps",),
+            Text(
+                "a constant rate has no warm-up; constant_with_warmup does",
+                "constant에는 워밍업이 없습니다. constant_with_warmup을 쓰세요",
+            ),
+            "constant",
+        )
+    say(
+        ("max_tool_calling_iterations",),
+        Text("no tools are given to the model", "모델에 주는 도구가 없습니다"),
+        "no_tools",
+    )
     say(("ds3_gather_for_generation",), Text("DeepSpeed is not used here", "DeepSpeed를 쓰지 않습니다"), "no_deepspeed")
     if config.multi_objective_aggregation == "normalize_then_sum":
-        say(("scale_rewards",), Text("normalize_then_sum scales by the batch always", "normalize_then_sum은 항상 배치로 나눕니다"), "gdpo")
+        say(
+            ("scale_rewards",),
+            Text("normalize_then_sum scales by the batch always", "normalize_then_sum은 항상 배치로 나눕니다"),
+            "gdpo",
+        )
     return notes
 
 
@@ -113,13 +181,33 @@ def not_drawn(config: RunConfig) -> list[tuple[str, Text]]:
     """The chart panels that could say nothing, by key ('clip', 'kl'), and why."""
     out: list[tuple[str, Text]] = []
     if ratio_is_one(config):
-        out.append(("clip", Text(
-            "Clip ratio is not drawn: each generation is used for one update, so the ratio is 1 by construction.",
-            "클립 비율은 그리지 않습니다: 생성마다 한 번만 업데이트하므로 비율이 항상 1입니다.")))  # fmt: skip
+        out.append(
+            (
+                "clip",
+                Text(
+                    "Clip ratio is not drawn: a generation serves one update, so the ratio is 1 by construction.",
+                    "클립 비율은 그리지 않습니다: 생성마다 한 번만 업데이트하므로 비율이 항상 1입니다.",
+                ),
+            )
+        )
     elif config.loss_type in ("sapo", "vespo"):
-        out.append(("clip", Text(f"Clip ratio is not drawn: loss {config.loss_type} does not clip.",
-                                 f"클립 비율은 그리지 않습니다: {config.loss_type} 손실은 자르지 않습니다.")))  # fmt: skip
+        out.append(
+            (
+                "clip",
+                Text(
+                    f"Clip ratio is not drawn: loss {config.loss_type} does not clip.",
+                    f"클립 비율은 그리지 않습니다: {config.loss_type} 손실은 자르지 않습니다.",
+                ),
+            )
+        )
     if config.beta == 0:
-        out.append(("kl", Text("KL is not drawn: with beta 0 there is no reference model to measure against.",
-                               "KL은 그리지 않습니다: beta가 0이면 비교할 기준 모델이 없습니다.")))  # fmt: skip
+        out.append(
+            (
+                "kl",
+                Text(
+                    "KL is not drawn: with beta 0 there is no reference model to measure against.",
+                    "KL은 그리지 않습니다: beta가 0이면 비교할 기준 모델이 없습니다.",
+                ),
+            )
+        )
     return out

@@ -33,7 +33,12 @@ def _current_value(name: str, value: Any, notes: list[Note]) -> Any:
     for old, new in table.items():
         if type(old) is type(key) and old == key:
             notes.append(
-                Note("changed", name, Text(f"{name}={value!r} is written {new!r} now", f"{name}={value!r}는 이제 {new!r}로 씁니다"), "old_value")
+                Note(
+                    "changed",
+                    name,
+                    Text(f"{name}={value!r} is written {new!r} now", f"{name}={value!r}는 이제 {new!r}로 씁니다"),
+                    "old_value",
+                )
             )
             return new
     return value
@@ -46,12 +51,17 @@ def _old_name(
     if name in RENAMED:
         new, why = RENAMED[name]
         if new in raw:
-            rule = Text(f"is the old name of {new}, which is set too: keep one", f"{new}의 옛 이름인데 {new}도 있습니다: 하나만 두세요")
+            rule = Text(
+                f"is the old name of {new}, which is set too: keep one",
+                f"{new}의 옛 이름인데 {new}도 있습니다: 하나만 두세요",
+            )
             problems.append(Problem(name, shown(value), rule, [], "old_name"))
             return
         if name == "warmup_ratio" and not _share(value):
-            rule = Text("was a share of all steps, from 0 to below 1; as warmup_steps write it so, or as a number of steps",
-                        "전체 스텝에 대한 0 이상 1 미만의 비율이었습니다. warmup_steps에 비율이나 스텝 수로 쓰세요")
+            rule = Text(
+                "was a share of all steps, from 0 to below 1; as warmup_steps write it so, or as a number of steps",
+                "전체 스텝에 대한 0 이상 1 미만의 비율이었습니다. warmup_steps에 비율이나 스텝 수로 쓰세요",
+            )
             problems.append(Problem(name, shown(value), rule, [change("warmup_steps", 0.1)], "old_name"))
             return
         if name == "use_peft":
@@ -61,7 +71,14 @@ def _old_name(
         notes.append(Note("changed", new, text, "old_name"))
     elif name in DROPPED or (name in IGNORED_WHEN_OFF and off):
         why = DROPPED.get(name) or Text("it is off, as always here", "여기서는 항상 꺼져 있습니다")
-        notes.append(Note("changed", None, Text(f"{name} is left out: {why.en}", f"{name} 설정은 쓰지 않습니다: {why.ko}"), "old_name"))
+        notes.append(
+            Note(
+                "changed",
+                None,
+                Text(f"{name} is left out: {why.en}", f"{name} 설정은 쓰지 않습니다: {why.ko}"),
+                "old_name",
+            )
+        )
     elif name in REFUSED or name in IGNORED_WHEN_OFF:
         rule, suggest = REFUSED.get(name) or IGNORED_WHEN_OFF[name]
         problems.append(Problem(name, shown(value), rule, list(suggest), "old_name"))
@@ -84,7 +101,9 @@ def _unknown(name: str, value: Any) -> Problem:
         near = [n for n in FIELDS if low in n][:3]
     targets = list(dict.fromkeys(RENAMED[n][0] if n in RENAMED else n for n in near))
     if not targets:
-        return Problem(name, shown(value), Text("is no setting; see the list in the README", "없는 설정입니다"), [], "unknown")
+        return Problem(
+            name, shown(value), Text("is no setting; see the list in the README", "없는 설정입니다"), [], "unknown"
+        )
     listed = ", ".join(targets)
     rule = Text(f"is no setting; the nearest names are {listed}", f"없는 설정입니다. 가까운 이름: {listed}")
     return Problem(name, shown(value), rule, [change(t, shown(value)) for t in targets], "unknown")

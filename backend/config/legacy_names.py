@@ -11,10 +11,16 @@ _SAME = T("", "")
 
 # old name -> (new name, what else changed)
 RENAMED: dict[str, tuple[str, T]] = {
-    "warmup_ratio": ("warmup_steps", T("; a value below 1 is a share of all steps", "(1보다 작은 값은 전체 스텝에 대한 비율)")),
+    "warmup_ratio": (
+        "warmup_steps",
+        T("; a value below 1 is a share of all steps", "(1보다 작은 값은 전체 스텝에 대한 비율)"),
+    ),
     "max_prompt_length": (
         "max_prompt_tokens",
-        T("; TRL no longer shortens prompts: longer ones are left out and counted", "(TRL은 이제 프롬프트를 자르지 않아, 더 긴 행은 빼고 그 수를 알립니다)"),
+        T(
+            "; TRL no longer shortens prompts: longer ones are left out and counted",
+            "(TRL은 이제 프롬프트를 자르지 않아, 더 긴 행은 빼고 그 수를 알립니다)",
+        ),
     ),
     "evaluation_strategy": ("eval_strategy", _SAME),
     "torch_dtype": ("dtype", _SAME),
@@ -49,7 +55,8 @@ DROPPED: dict[str, T] = {
     "save_safetensors": T("transformers always saves safetensors", "transformers는 항상 safetensors로 저장합니다"),
     "group_by_length": T("GRPO orders its rows by group", "GRPO는 행을 그룹 순서로 읽습니다"),
     "use_liger_loss": T(
-        "TRL computes log-probabilities in chunks always, so there is nothing to switch", "TRL이 로그 확률을 항상 나눠 계산하므로 켜고 끌 것이 없습니다"
+        "TRL computes log-probabilities in chunks always, so there is nothing to switch",
+        "TRL이 로그 확률을 항상 나눠 계산하므로 켜고 끌 것이 없습니다",
     ),
     "remove_unused_columns": T("the rewards need the columns, so they stay", "보상 함수가 열을 쓰므로 남겨 둡니다"),
     "use_mps_device": T("the device is found by itself", "장치는 자동으로 찾습니다"),
@@ -60,36 +67,56 @@ DROPPED: dict[str, T] = {
     "task_type": T("it is always CAUSAL_LM", "항상 CAUSAL_LM입니다"),
 }
 
-_ONE_DEVICE = T("is not offered: a run here is one process on one device", "지원하지 않습니다: 실행 하나는 장치 하나의 프로세스 하나입니다")
+_ONE_DEVICE = T(
+    "is not offered: a run here is one process on one device",
+    "지원하지 않습니다: 실행 하나는 장치 하나의 프로세스 하나입니다",
+)
 _NO_PUSH = T("is not offered: models stay on this machine", "지원하지 않습니다: 모델은 이 컴퓨터에만 저장됩니다")
 
 # Off is what happens anyway; on is refused, with the reason and what would do instead.
 IGNORED_WHEN_OFF: dict[str, tuple[T, tuple[Any, ...]]] = {
     "auto_find_batch_size": (
-        T("is refused by GRPO: a smaller batch would break up the groups; lower per_device_train_batch_size",
-          "GRPO가 거절합니다: 배치를 줄이면 그룹이 쪼개집니다. per_device_train_batch_size를 낮추세요"),
+        T(
+            "is refused by GRPO: a smaller batch would break up the groups; lower per_device_train_batch_size",
+            "GRPO가 거절합니다: 배치를 줄이면 그룹이 쪼개집니다. per_device_train_batch_size를 낮추세요",
+        ),
         (),
     ),
     "use_liger_kernel": (
-        T('is deprecated: use model_init_kwargs={"use_kernels": true}', '폐기 예정입니다: model_init_kwargs={"use_kernels": true}를 쓰세요'),
+        T(
+            'is deprecated: use model_init_kwargs={"use_kernels": true}',
+            '폐기 예정입니다: model_init_kwargs={"use_kernels": true}를 쓰세요',
+        ),
         (change("model_init_kwargs", {"use_kernels": True}),),
     ),
     "push_to_hub": (_NO_PUSH, ()),
     "deepspeed": (_ONE_DEVICE, ()),
     "fsdp": (_ONE_DEVICE, ()),
     "parallelism_config": (
-        T("is refused by GRPO above 1: it builds its inputs after generation", "GRPO가 거절합니다: 입력을 생성 뒤에 만들기 때문입니다"), ()
+        T(
+            "is refused by GRPO above 1: it builds its inputs after generation",
+            "GRPO가 거절합니다: 입력을 생성 뒤에 만들기 때문입니다",
+        ),
+        (),
     ),
-}  # fmt: skip
+}
 
 REFUSED: dict[str, tuple[T, tuple[Any, ...]]] = {
     "vllm_device": (
-        T("is gone: colocated vLLM shares the training GPU; vllm_mode=server gives it one of its own",
-          "없어졌습니다: colocate는 학습 GPU를 함께 쓰고, 따로 쓰려면 vllm_mode=server"),
+        T(
+            "is gone: colocated vLLM shares the training GPU; vllm_mode=server gives it one of its own",
+            "없어졌습니다: colocate는 학습 GPU를 함께 쓰고, 따로 쓰려면 vllm_mode=server",
+        ),
         (change("vllm_mode", "colocate"), change("vllm_mode", "server")),
     ),
-    "vllm_dtype": (T("is gone: vLLM takes the model's own type; set dtype", "없어졌습니다: vLLM은 모델의 자료형을 따릅니다. dtype을 쓰세요"), ()),
-}  # fmt: skip
+    "vllm_dtype": (
+        T(
+            "is gone: vLLM takes the model's own type; set dtype",
+            "없어졌습니다: vLLM은 모델의 자료형을 따릅니다. dtype을 쓰세요",
+        ),
+        (),
+    ),
+}
 
 # Old values of names that are still in use.
 VALUES: dict[str, dict[Any, Any]] = {

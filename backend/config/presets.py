@@ -72,8 +72,12 @@ def _load(folder: Literal["presets", "algorithms"], name: str) -> Preset:
     hint = f" (did you mean {near[0]}?)" if near else ""
     listed = ", ".join(known)
     what, korean = ("preset", "프리셋") if folder == "presets" else ("algorithm", "알고리즘")
-    raise NotFound(Text(f"{what}: there is no {name!r}{hint}; there are {listed}",
-                        f"{what}: {name!r}라는 {korean}은 없습니다{hint}. 쓸 수 있는 것: {listed}"))  # fmt: skip
+    raise NotFound(
+        Text(
+            f"{what}: there is no {name!r}{hint}; there are {listed}",
+            f"{what}: {name!r}라는 {korean}은 없습니다{hint}. 쓸 수 있는 것: {listed}",
+        )
+    )
 
 
 def _read(path: Path) -> Preset:
@@ -96,15 +100,27 @@ def load_file(path: Path) -> dict[str, Any]:
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise Refused(Text(f"config: {path} cannot be read: {error.strerror}", f"config: {path} 파일을 읽을 수 없습니다: {error.strerror}")) from error
+        raise Refused(
+            Text(
+                f"config: {path} cannot be read: {error.strerror}",
+                f"config: {path} 파일을 읽을 수 없습니다: {error.strerror}",
+            )
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Refused(Text(f"config: {path} is no valid YAML or JSON: {error}", f"config: {path} 파일이 올바른 YAML이나 JSON이 아닙니다: {error}")) from error
+        raise Refused(
+            Text(
+                f"config: {path} is no valid YAML or JSON: {error}",
+                f"config: {path} 파일이 올바른 YAML이나 JSON이 아닙니다: {error}",
+            )
+        ) from error
     if isinstance(raw, dict) and isinstance(raw.get("values"), dict) and "title" in raw:
         raw = raw["values"]
     if raw is None:
         return {}
     if not isinstance(raw, dict):
-        raise Refused(Text(f"config: {path} must hold names and values", f"config: {path}에는 이름과 값이 있어야 합니다"))
+        raise Refused(
+            Text(f"config: {path} must hold names and values", f"config: {path}에는 이름과 값이 있어야 합니다")
+        )
     return {str(k): v for k, v in raw.items()}
 
 
@@ -119,8 +135,12 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
         if not equals or not name:
-            raise Refused(Text(f"set: {text!r} must be name=value, such as num_generations=8",
-                               f"set: {text!r}는 num_generations=8처럼 이름=값이어야 합니다"))  # fmt: skip
+            raise Refused(
+                Text(
+                    f"set: {text!r} must be name=value, such as num_generations=8",
+                    f"set: {text!r}는 num_generations=8처럼 이름=값이어야 합니다",
+                )
+            )
         try:
             parsed = yaml.safe_load(value) if value.strip() else None
         except yaml.YAMLError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from backend.text import Text
@@ -30,7 +31,7 @@ class Problem:
     field: str
     value: Any
     rule: Text
-    suggest: list[Any] = field(default_factory=list)
+    suggest: list[Any] = dataclasses.field(default_factory=list)
     code: str = "type"
 
     def to_json(self, lang: str | None = None) -> dict[str, Any]:

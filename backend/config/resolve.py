@@ -23,23 +23,26 @@ class Hardware:
 
 
 def resolve(config: RunConfig, device: DeviceFacts) -> Hardware:
-    """Every value set by a person stays; the rest follows the device.
+    """What is left open follows the device; what a device cannot do is not asked of it.
 
-    On a CPU: no autocast, float32, no activation checkpointing (it only costs time there). On a GPU: bf16 autocast
-    where there is bfloat16; adapters get a bfloat16 base, full fine-tuning keeps float32 weights (in bfloat16 small
-    updates are rounded away). GPUs without bfloat16 and MPS get float32 and no autocast unless asked otherwise:
-    float16 overflows easily in policy training.
+    CUDA: bf16 autocast, float16 where there is no bfloat16; an adapter gets a bfloat16 base, full fine-tuning keeps
+    float32 weights (in bfloat16 small updates are rounded away). CPU and MPS: float32 without autocast. Activation
+    checkpointing: on but on a CPU, where it only costs time.
     """
-    use_cpu = device.kind == "cpu" or bool(config.use_cpu)
-    capable = device.bf16 and not use_cpu
-    bf16 = config.bf16 if config.bf16 is not None else capable and device.kind == "cuda" and not config.fp16
+    cuda = device.kind == "cuda" and not config.use_cpu
+    asked = config.bf16 or (config.bf16 is None and not config.fp16)
+    bf16 = bool(cuda and asked and device.bf16)
+    fp16 = bool(cuda and (config.fp16 or (config.bf16 is None and not device.bf16)))
     dtype = config.dtype
     if dtype == "auto":
-        dtype = "bfloat16" if config.peft != "none" and capable and device.kind == "cuda" and not config.fp16 else "float32"
+        dtype = "bfloat16" if config.peft != "none" and cuda and device.bf16 else "float32"
+    elif device.kind == "mps" and not config.use_cpu:
+        dtype = "float32"
     compute = config.bnb_4bit_compute_dtype
     if compute == "auto":
-        compute = "bfloat16" if bf16 else "float16" if config.fp16 else "float32"
+        compute = "float16" if cuda and not device.bf16 else "bfloat16"
+    use_cpu = device.kind == "cpu" or bool(config.use_cpu)
     checkpointing = config.activation_checkpointing
     if checkpointing is None:
         checkpointing = not use_cpu
-    return Hardware(use_cpu, bf16, config.fp16, dtype, checkpointing, compute)
+    return Hardware(use_cpu, bf16, fp16, dtype, checkpointing, compute)

@@ -2,34 +2,77 @@
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from backend.config.report import Problem
+from backend import data, models
 from backend.config.schema import RunConfig
 from backend.errors import StudioError
+from backend.text import Text
+
+DATA_FIELDS = frozenset({"dataset", "dataset_args", "eval_size", "seed", "data_seed"})
 
 
-def data_facts(config: RunConfig) -> tuple[int | None, int | None, Problem | None]:
-    """Training rows, held-out rows, and the problem when the dataset cannot be read."""
+def row_counts(config: RunConfig) -> int | None:
+    """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway."""
     try:
-        from backend.data import rows
-    except ImportError:
-        return None, None, None
-    try:
-        count = rows(config)
-    except StudioError as error:
-        return None, None, Problem("dataset", config.dataset, error.text, [], "dataset")
-    return count, (config.eval_size if count is not None else None), None
-
-
-def model_facts(config: RunConfig, home: Path | None) -> Any:
-    """The sizes of the model where they can be had without loading it."""
-    try:
-        from backend.models import facts
-    except ImportError:
+        return data.rows(config)
+    except (StudioError, OSError):
         return None
+
+
+def model_facts(config: RunConfig, home: Path | None) -> models.ModelFacts | None:
+    """The sizes of the model, where they can be had without loading it."""
     try:
-        return facts(config.model, home / "models" if home else None)
+        return models.facts(config.model, home / "models" if home else None, config.model_args)
     except StudioError:
         return None
+
+
+def dataset_fault(config: RunConfig) -> Text | None:
+    """Why there is no such dataset."""
+    try:
+        kind = data.kind(config.dataset)
+    except StudioError as error:
+        return error.text
+    if kind == "file" and not Path(config.dataset).expanduser().is_file():
+        return Text(f"there is no file {config.dataset}", f"{config.dataset} 파일이 없습니다")
+    return None
+
+
+def arguments_fault(config: RunConfig) -> Text | None:
+    """Why the arguments of the dataset would not do."""
+    try:
+        data.kind(config.dataset)
+    except StudioError:
+        return None
+    try:
+        data.check_args(config.dataset, config.dataset_args)
+    except StudioError as error:
+        return error.text
+    return None
+
+
+def warmup_fault(config: RunConfig) -> Text | None:
+    """Why there are no rows for the warm-up. Asked for one row only."""
+    picked = config.model_dump(include={*DATA_FIELDS, "model", "sft_args"})
+    return _warmup_fault(json.dumps(picked, sort_keys=True, default=str))
+
+
+@lru_cache(maxsize=256)
+def _warmup_fault(picked: str) -> Text | None:
+    try:
+        data.warmup_rows(RunConfig(**json.loads(picked), sft_rows=1))
+    except StudioError as error:
+        return error.text
+    return None
+
+
+def model_arguments_fault(config: RunConfig) -> Text | None:
+    """Why the arguments of the model would not do."""
+    try:
+        models.facts(config.model, None, config.model_args)
+    except StudioError as error:
+        return error.text
+    return None

@@ -14,36 +14,70 @@ GROUP = "evaluation"
 
 class EvaluationSettings(BaseModel):
     evaluate_before: bool = setting(
-        True, T("Evaluate before", "학습 전 평가"), T("Greedy answers on the held-out rows before GRPO.", "GRPO 전에 평가 행을 그리디로 풉니다."),
-        GROUP, basic=True, trl=None,
+        True,
+        T("Evaluate before", "학습 전 평가"),
+        T("Greedy answers on the held-out rows before GRPO.", "GRPO 전에 평가 행을 그리디로 풉니다."),
+        GROUP,
+        basic=True,
+        trl=None,
     )
     evaluate_after: bool = setting(
-        True, T("Evaluate after", "학습 후 평가"), T("The same rows, answered by the trained model.", "같은 행을 학습된 모델로 풉니다."),
-        GROUP, basic=True, trl=None,
+        True,
+        T("Evaluate after", "학습 후 평가"),
+        T("The same rows, answered by the trained model.", "같은 행을 학습된 모델로 풉니다."),
+        GROUP,
+        basic=True,
+        trl=None,
     )
     evaluate_batch_size: int = setting(
-        64, T("Evaluation batch", "평가 배치"), T("Rows answered at once before and after.", "학습 전후 평가에서 한 번에 푸는 행 수."), GROUP,
-        ge=1, trl=None,
+        64,
+        T("Evaluation batch", "평가 배치"),
+        T("Rows answered at once before and after.", "학습 전후 평가에서 한 번에 푸는 행 수."),
+        GROUP,
+        ge=1,
+        trl=None,
     )
     eval_strategy: Literal["no", "steps", "epoch"] = setting(
-        "no", T("Evaluate during training", "학습 중 평가"), T("The trainer's own evaluation, sampled.", "트레이너의 샘플링 평가."), GROUP
+        "no",
+        T("Evaluate during training", "학습 중 평가"),
+        T("The trainer's own evaluation, sampled.", "트레이너의 샘플링 평가."),
+        GROUP,
     )
     eval_steps: float | None = setting(
-        None, T("Evaluate every", "평가 간격"), T("Steps, or below 1 a share of all. Empty: as often as logging.",
-                                             "스텝 수, 1보다 작으면 비율. 비워 두면 기록 간격."),
-        GROUP, gt=0, near=(10.0,),
+        None,
+        T("Evaluate every", "평가 간격"),
+        T(
+            "Steps, or below 1 a share of all. Empty: as often as logging.",
+            "스텝 수, 1보다 작으면 비율. 비워 두면 기록 간격.",
+        ),
+        GROUP,
+        gt=0,
+        near=(10.0,),
     )
     per_device_eval_batch_size: int = setting(
-        8, T("Evaluation batch of the trainer", "트레이너 평가 배치"), T("A multiple of the completions per prompt.",
-                                                              "프롬프트당 답변 수의 배수."),
-        GROUP, ge=1,
+        8,
+        T("Evaluation batch of the trainer", "트레이너 평가 배치"),
+        T("A multiple of the completions per prompt.", "프롬프트당 답변 수의 배수."),
+        GROUP,
+        ge=1,
     )
     num_generations_eval: int | None = setting(
-        None, T("Completions per prompt, evaluation", "평가 때 답변 수"), T("Empty: G.", "비워 두면 G와 같음."), GROUP, ge=1
+        None,
+        T("Completions per prompt, evaluation", "평가 때 답변 수"),
+        T("Empty: G.", "비워 두면 G와 같음."),
+        GROUP,
+        ge=1,
     )
     eval_on_start: bool = setting(
-        False, T("Evaluate at step 0", "0스텝 평가"), T("Once before the first update.", "첫 업데이트 전에 한 번."), GROUP
+        False,
+        T("Evaluate at step 0", "0스텝 평가"),
+        T("Once before the first update.", "첫 업데이트 전에 한 번."),
+        GROUP,
     )
     eval_delay: float = setting(
-        0.0, T("Evaluation delay", "평가 시작 지연"), T("Steps or epochs before the first.", "첫 평가까지의 스텝 또는 에폭."), GROUP, ge=0
+        0.0,
+        T("Evaluation delay", "평가 시작 지연"),
+        T("Steps or epochs before the first.", "첫 평가까지의 스텝 또는 에폭."),
+        GROUP,
+        ge=0,
     )

@@ -16,33 +16,46 @@ class RewardSettings(BaseModel):
     rewards: list[str] = setting(
         ["accuracy", "format"],
         T("Rewards", "보상 함수"),
-        T("Names of the reward functions; each scores every completion.", "보상 함수 이름들. 각 함수가 모든 답변을 채점합니다."),
-        GROUP, basic=True, trl=None,
+        T(
+            "Names of the reward functions; each scores every completion.",
+            "보상 함수 이름들. 각 함수가 모든 답변을 채점합니다.",
+        ),
+        GROUP,
+        basic=True,
+        trl=None,
     )
     reward_weights: list[float] | None = setting(
         None,
         T("Reward weights", "보상 가중치"),
-        T("One number for each reward, in the same order. Empty: 1.0 each.",
-          "보상마다 하나씩, 같은 순서로. 비워 두면 모두 1.0."),
-        GROUP, basic=True,
+        T(
+            "One number for each reward, in the same order. Empty: 1.0 each.",
+            "보상마다 하나씩, 같은 순서로. 비워 두면 모두 1.0.",
+        ),
+        GROUP,
+        basic=True,
     )
     reward_args: dict[str, Any] = setting(
         {},
         T("Arguments of the rewards", "보상 인자"),
         T("For each reward's name, the arguments it takes.", "보상 이름별로 그 함수가 받는 인자."),
-        GROUP, trl=None,
+        GROUP,
+        trl=None,
     )
     scale_rewards: Literal["group", "batch", "none"] = setting(
         "group",
         T("Scale advantages by", "어드밴티지 나눗값"),
-        T("Standard deviation that divides the advantage: of the group, of the whole batch, or none (Dr. GRPO).",
-          "어드밴티지를 나누는 표준편차: 그룹, 배치 전체, 또는 나누지 않음(Dr. GRPO)."),
+        T(
+            "Standard deviation that divides the advantage: of the group, of the whole batch, or none (Dr. GRPO).",
+            "어드밴티지를 나누는 표준편차: 그룹, 배치 전체, 또는 나누지 않음(Dr. GRPO).",
+        ),
         GROUP,
     )
     multi_objective_aggregation: Literal["sum_then_normalize", "normalize_then_sum"] = setting(
         "sum_then_normalize",
         T("Several rewards", "보상 합치기"),
-        T("Sum the rewards and normalise, or normalise each and sum (GDPO).",
-          "보상을 더한 뒤 정규화하거나, 각각 정규화한 뒤 더합니다(GDPO)."),
+        T(
+            "Sum the rewards and normalise, or normalise each and sum (GDPO).",
+            "보상을 더한 뒤 정규화하거나, 각각 정규화한 뒤 더합니다(GDPO).",
+        ),
         GROUP,
     )

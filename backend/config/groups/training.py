@@ -27,43 +27,68 @@ class TrainingSettings(BaseModel):
         ["grpo"],
         T("Stages", "단계"),
         T("`grpo` alone, or a supervised warm-up first: `sft, grpo`.", "`grpo`만, 또는 지도 학습을 먼저: `sft, grpo`."),
-        GROUP, basic=True, trl=None,
+        GROUP,
+        basic=True,
+        trl=None,
     )
     max_steps: int = setting(
         -1,
         T("Steps", "학습 스텝 수"),
-        T("Optimizer steps of GRPO. -1: as many as the epochs give.", "GRPO 옵티마이저 스텝 수. -1이면 에폭 수를 따릅니다."),
-        GROUP, basic=True, ge=-1,
+        T(
+            "Optimizer steps of GRPO. -1: as many as the epochs give.",
+            "GRPO 옵티마이저 스텝 수. -1이면 에폭 수를 따릅니다.",
+        ),
+        GROUP,
+        basic=True,
+        ge=-1,
     )
     num_train_epochs: float = setting(
         3.0,
         T("Epochs", "에폭"),
-        T("Passes over the training prompts. Only read when steps is -1.", "학습 프롬프트를 도는 횟수. 스텝이 -1일 때만 쓰입니다."),
-        GROUP, basic=True, gt=0, near=(1.0, 3.0),
+        T(
+            "Passes over the training prompts. Only read when steps is -1.",
+            "학습 프롬프트를 도는 횟수. 스텝이 -1일 때만 쓰입니다.",
+        ),
+        GROUP,
+        basic=True,
+        gt=0,
+        near=(1.0, 3.0),
     )
     learning_rate: float = setting(
         1e-6,
         T("Learning rate", "학습률"),
         T("About 1e-6 for full fine-tuning, 1e-5 to 1e-4 for LoRA.", "전체 파인튜닝은 1e-6 안팎, LoRA는 1e-5~1e-4."),
-        GROUP, basic=True, ge=0, near=(1e-6, 1e-5),
+        GROUP,
+        basic=True,
+        ge=0,
+        near=(1e-6, 1e-5),
     )
     per_device_train_batch_size: int = setting(
         8,
         T("Batch size", "배치 크기"),
         T("Completions in one forward pass on the device.", "장치에서 한 번에 계산하는 답변 수."),
-        GROUP, basic=True, ge=1,
+        GROUP,
+        basic=True,
+        ge=1,
     )
     gradient_accumulation_steps: int = setting(
         1,
         T("Gradient accumulation", "그래디언트 누적"),
-        T("Batches summed into one update. More prompts an update without more memory.",
-          "한 번의 업데이트에 합치는 배치 수. 메모리를 더 쓰지 않고 업데이트당 프롬프트를 늘립니다."),
-        GROUP, basic=True, ge=1,
+        T(
+            "Batches summed into one update. More prompts an update without more memory.",
+            "한 번의 업데이트에 합치는 배치 수. 메모리를 더 쓰지 않고 업데이트당 프롬프트를 늘립니다.",
+        ),
+        GROUP,
+        basic=True,
+        ge=1,
     )
     lr_scheduler_type: Scheduler = setting(
         "linear",
         T("Learning rate schedule", "학습률 스케줄"),
-        T("linear falls to 0 at the end; constant_with_warmup stays.", "linear는 끝에서 0이 되고, constant_with_warmup은 유지됩니다."),
+        T(
+            "linear falls to 0 at the end; constant_with_warmup stays.",
+            "linear는 끝에서 0이 되고, constant_with_warmup은 유지됩니다.",
+        ),
         GROUP,
     )
     lr_scheduler_kwargs: dict[str, Any] | None = setting(
@@ -75,9 +100,12 @@ class TrainingSettings(BaseModel):
     warmup_steps: float = setting(
         0.0,
         T("Warm-up of the rate", "학습률 워밍업"),
-        T("Steps over which the learning rate rises; below 1 it is a share of all steps.",
-          "학습률이 올라가는 스텝 수. 1보다 작으면 전체 스텝에 대한 비율입니다."),
-        GROUP, ge=0,
+        T(
+            "Steps over which the learning rate rises; below 1 it is a share of all steps.",
+            "학습률이 올라가는 스텝 수. 1보다 작으면 전체 스텝에 대한 비율입니다.",
+        ),
+        GROUP,
+        ge=0,
     )
     optim: Optimizer = setting(
         "adamw_torch_fused",
@@ -89,27 +117,45 @@ class TrainingSettings(BaseModel):
         0.0, T("Weight decay", "가중치 감쇠"), T("Of AdamW.", "AdamW의 가중치 감쇠."), GROUP, ge=0
     )
     adam_beta1: float = setting(
-        0.9, T("Adam beta 1", "Adam 베타 1"), T("Decay of the first moment.", "1차 모멘트의 감쇠율."), GROUP, ge=0, lt=1,
+        0.9,
+        T("Adam beta 1", "Adam 베타 1"),
+        T("Decay of the first moment.", "1차 모멘트의 감쇠율."),
+        GROUP,
+        ge=0,
+        lt=1,
         near=(0.9,),
     )
     adam_beta2: float = setting(
-        0.999, T("Adam beta 2", "Adam 베타 2"), T("Decay of the second moment.", "2차 모멘트의 감쇠율."), GROUP, ge=0,
-        lt=1, near=(0.999, 0.99),
+        0.999,
+        T("Adam beta 2", "Adam 베타 2"),
+        T("Decay of the second moment.", "2차 모멘트의 감쇠율."),
+        GROUP,
+        ge=0,
+        lt=1,
+        near=(0.999, 0.99),
     )
     adam_epsilon: float = setting(
-        1e-8, T("Adam epsilon", "Adam 엡실론"), T("Keeps the division finite.", "0으로 나누는 것을 막습니다."), GROUP, gt=0,
+        1e-8,
+        T("Adam epsilon", "Adam 엡실론"),
+        T("Keeps the division finite.", "0으로 나누는 것을 막습니다."),
+        GROUP,
+        gt=0,
         near=(1e-8,),
     )
     max_grad_norm: float = setting(
         1.0,
         T("Gradient clipping", "그래디언트 클리핑"),
         T("Longest gradient allowed. 0: no clipping.", "허용하는 그래디언트의 최대 길이. 0이면 자르지 않습니다."),
-        GROUP, ge=0,
+        GROUP,
+        ge=0,
     )
     num_iterations: int = setting(
         1,
         T("Updates on the same samples (μ)", "같은 샘플로 업데이트하는 횟수(μ)"),
-        T("How often each generation is learned from. Above 1 the data is off-policy and clipping acts.",
-          "생성 결과 하나를 몇 번 학습하는지. 1보다 크면 오프폴리시가 되어 클리핑이 작동합니다."),
-        GROUP, ge=1,
+        T(
+            "How often each generation is learned from. Above 1 the data is off-policy and clipping acts.",
+            "생성 결과 하나를 몇 번 학습하는지. 1보다 크면 오프폴리시가 되어 클리핑이 작동합니다.",
+        ),
+        GROUP,
+        ge=1,
     )

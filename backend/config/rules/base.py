@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from backend.config.report import Problem, as_change
 from backend.config.schema import RunConfig
+from backend.config.surroundings import DATA_FIELDS
 from backend.estimate import DeviceFacts
-
-if TYPE_CHECKING:
-    from backend.config.plan import ModelFactsLike
+from backend.models import ModelFacts
 
 PROCESSES = 1  # one run is one process on one device
 
@@ -23,8 +21,7 @@ class Facts:
 
     device: DeviceFacts | None = None
     rows: int | None = None
-    eval_rows: int | None = None
-    model: ModelFactsLike | None = None
+    model: ModelFacts | None = None
 
 
 RuleFunction = Callable[[RunConfig, Facts], Iterable[Problem]]
@@ -77,7 +74,8 @@ def run_rules(config: RunConfig, facts: Facts, unreadable: frozenset[str] = froz
     before = {_key(p) for p in found}
     out = []
     for problem in found:
-        good = [s for s in problem.suggest if _mends(config, facts, unreadable, problem, s, before)]
+        once = [s for i, s in enumerate(problem.suggest) if s not in problem.suggest[:i]]
+        good = [s for s in once if _mends(config, facts, unreadable, problem, s, before)]
         out.append(Problem(problem.field, problem.value, problem.rule, good[:5], problem.code))
     return out
 
@@ -94,5 +92,7 @@ def _mends(
     if getattr(config, name) == value:
         return False
     changed = RunConfig.model_validate({**config.model_dump(), name: value})
+    if name in DATA_FIELDS:
+        facts = replace(facts, rows=None)  # the count belongs to the dataset as it was
     after = {_key(p) for p in find_all(changed, facts, unreadable)}
     return _key(problem) not in after and after <= before

@@ -146,7 +146,10 @@ def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         return
     per = "gradient_accumulation_steps" if config.steps_per_generation is None else "steps_per_generation"
     suggest = []
-    for name, other in ((per, config.per_device_train_batch_size), ("per_device_train_batch_size", getattr(config, per))):
+    for name, other in (
+        (per, config.per_device_train_batch_size),
+        ("per_device_train_batch_size", getattr(config, per)),
+    ):
         step = _factor_for(other, group)
         most = rows * group // other // step * step
         if most >= 1:

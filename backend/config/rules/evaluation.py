@@ -12,8 +12,10 @@ from backend.text import Text
 
 def _interval(name: str, value: float) -> Iterable[Problem]:
     if value > 1 and value != int(value):
-        text = Text("must be a whole number of steps when above 1; below 1 it is a share of all steps",
-                    "1보다 크면 정수 스텝이어야 합니다. 1보다 작으면 전체 스텝에 대한 비율입니다")  # fmt: skip
+        text = Text(
+            "must be a whole number of steps when above 1; below 1 it is a share of all steps",
+            "1보다 크면 정수 스텝이어야 합니다. 1보다 작으면 전체 스텝에 대한 비율입니다",
+        )
         yield Problem(name, value, text, [float(int(value)), float(int(value) + 1)], f"{name}_whole")
 
 
@@ -40,10 +42,12 @@ def best_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if not config.load_best_model_at_end or config.save_strategy == "best":
         return
     if config.save_strategy != config.eval_strategy:
-        text = Text(f"needs evaluations at the same times as saves: eval_strategy is {config.eval_strategy}, "
-                    f"save_strategy is {config.save_strategy}",
-                    f"평가와 저장의 시점이 같아야 합니다: eval_strategy는 {config.eval_strategy}, "
-                    f"save_strategy는 {config.save_strategy}")  # fmt: skip
+        text = Text(
+            f"needs evaluations at the same times as saves: eval_strategy is {config.eval_strategy}, "
+            f"save_strategy is {config.save_strategy}",
+            f"평가와 저장의 시점이 같아야 합니다: eval_strategy는 {config.eval_strategy}, "
+            f"save_strategy는 {config.save_strategy}",
+        )
         suggest: list[object] = [False]
         if config.save_strategy in ("steps", "epoch"):
             suggest.append(change("eval_strategy", config.save_strategy))
@@ -55,7 +59,9 @@ def best_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 @rule("load_best_model_at_end", "eval_strategy", "save_strategy")
 def best_save_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.save_strategy == "best" and config.eval_strategy == "no":
-        text = Text("saving the best needs evaluations during training", "가장 좋은 것을 저장하려면 학습 중 평가가 필요합니다")
+        text = Text(
+            "saving the best needs evaluations during training", "가장 좋은 것을 저장하려면 학습 중 평가가 필요합니다"
+        )
         yield Problem("save_strategy", "best", text, ["steps", change("eval_strategy", "steps")], "best_save")
 
 
@@ -79,8 +85,10 @@ def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Probl
         scale = 1_000_000 if save < 1 else 1
         fits = (save * scale) % (evaluate * scale) == 0
     if not fits:
-        text = Text(f"must be a multiple of the evaluation interval {evaluate:g}, so that the best can be kept",
-                    f"가장 좋은 것을 남기려면 평가 간격 {evaluate:g}의 배수여야 합니다")  # fmt: skip
+        text = Text(
+            f"must be a multiple of the evaluation interval {evaluate:g}, so that the best can be kept",
+            f"가장 좋은 것을 남기려면 평가 간격 {evaluate:g}의 배수여야 합니다",
+        )
         near = [m for m in (save // evaluate * evaluate, (save // evaluate + 1) * evaluate) if m > 0]
         yield Problem("save_steps", save, text, [*near, change("eval_steps", save)], "best_multiple")
 
@@ -88,6 +96,13 @@ def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Probl
 @rule("log_completions_hub_repo", "log_completions")
 def upload_needs_log(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.log_completions_hub_repo is not None and not config.log_completions:
-        text = Text("needs log_completions, which writes what is uploaded", "올릴 내용을 쓰는 log_completions가 필요합니다")
-        yield Problem("log_completions_hub_repo", config.log_completions_hub_repo, text,
-                      [None, change("log_completions", True)], "hub_repo")  # fmt: skip
+        text = Text(
+            "needs log_completions, which writes what is uploaded", "올릴 내용을 쓰는 log_completions가 필요합니다"
+        )
+        yield Problem(
+            "log_completions_hub_repo",
+            config.log_completions_hub_repo,
+            text,
+            [None, change("log_completions", True)],
+            "hub_repo",
+        )

@@ -26,24 +26,30 @@ def one_precision(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("bf16", "use_cpu")
 def bf16_here(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if config.bf16 and facts.device is not None and device_kind(config, facts) != "cpu" and not facts.device.bf16:
+    if config.bf16 and facts.device is not None and device_kind(config, facts) == "cuda" and not facts.device.bf16:
         text = Text(f"{facts.device.name} has no bfloat16", f"{facts.device.name}에는 bfloat16이 없습니다")
         yield Problem("bf16", True, text, [None, False], "no_bf16")
 
 
 @rule("fp16", "use_cpu")
 def fp16_here(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    """On a CPU the gradient scaler of float16 does nothing: small gradients vanish in silence."""
-    if config.fp16 and device_kind(config, facts) == "cpu":
-        text = Text("needs a GPU: on a CPU float16 loses small gradients", "GPU가 필요합니다: CPU의 float16은 작은 그래디언트를 잃습니다")
-        yield Problem("fp16", True, text, [False], "fp16_cpu")
+    """Elsewhere float16 has no working gradient scaler: small gradients vanish in silence."""
+    kind = device_kind(config, facts)
+    if config.fp16 and kind is not None and kind != "cuda":
+        text = Text(
+            f"needs a CUDA GPU: on {kind} float16 loses small gradients",
+            f"CUDA GPU가 필요합니다: {kind}의 float16은 작은 그래디언트를 잃습니다",
+        )
+        yield Problem("fp16", True, text, [False], "fp16_device")
 
 
 @rule("dtype", "peft")
 def float16_weights(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.dtype == "float16" and config.peft == "none":
-        text = Text("float16 weights cannot be trained in full: the gradient scaler refuses them",
-                    "float16 가중치는 전체 학습할 수 없습니다: 그래디언트 스케일러가 거절합니다")  # fmt: skip
+        text = Text(
+            "float16 weights cannot be trained in full: the gradient scaler refuses them",
+            "float16 가중치는 전체 학습할 수 없습니다: 그래디언트 스케일러가 거절합니다",
+        )
         yield Problem("dtype", "float16", text, ["float32", "auto", change("peft", "lora")], "float16_full")
 
 

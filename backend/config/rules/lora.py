@@ -22,8 +22,10 @@ def not_the_head(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """The log-probabilities read lm_head.weight directly: an adapter there would never be trained."""
     if config.peft == "none":
         return
-    text = Text("must not name lm_head: TRL reads its weight directly, so an adapter there would never learn",
-                "lm_head를 넣을 수 없습니다: TRL이 그 가중치를 직접 읽어 어댑터가 학습되지 않습니다")  # fmt: skip
+    text = Text(
+        "must not name lm_head: TRL reads its weight directly, so an adapter there would never learn",
+        "lm_head를 넣을 수 없습니다: TRL이 그 가중치를 직접 읽어 어댑터가 학습되지 않습니다",
+    )
     for name in ("lora_target_modules", "lora_modules_to_save"):
         value = getattr(config, name)
         listed = [value] if isinstance(value, str) else value or []
@@ -37,8 +39,13 @@ def not_the_head(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 def some_modules(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.peft != "none" and config.lora_target_modules is not None and not config.lora_target_modules:
         text = Text("must name layers, or `all-linear`", "층 이름을 적거나 `all-linear`로 두세요")
-        yield Problem("lora_target_modules", config.lora_target_modules, text,
-                      ["all-linear", ["q_proj", "k_proj", "v_proj", "o_proj"]], "no_modules")  # fmt: skip
+        yield Problem(
+            "lora_target_modules",
+            config.lora_target_modules,
+            text,
+            ["all-linear", ["q_proj", "k_proj", "v_proj", "o_proj"]],
+            "no_modules",
+        )
 
 
 @rule("peft", "load_in_4bit", "load_in_8bit")
@@ -49,20 +56,26 @@ def quantised_needs_adapter(config: RunConfig, facts: Facts) -> Iterable[Problem
     quantised = config.load_in_4bit or config.load_in_8bit
     if quantised and config.peft != "qlora":
         name = "load_in_4bit" if config.load_in_4bit else "load_in_8bit"
-        text = Text(f"needs peft qlora: quantised weights cannot be trained themselves (peft is {config.peft})",
-                    f"peft가 qlora여야 합니다: 양자화된 가중치는 그대로 학습할 수 없습니다(지금 {config.peft})")  # fmt: skip
+        text = Text(
+            f"needs peft qlora: quantised weights cannot be trained themselves (peft is {config.peft})",
+            f"peft가 qlora여야 합니다: 양자화된 가중치는 그대로 학습할 수 없습니다(지금 {config.peft})",
+        )
         off = None if name == "load_in_4bit" else False
         yield Problem(name, True, text, [change("peft", "qlora"), off], "quantised_training")
     if config.peft == "qlora" and not (four_bit(config) or config.load_in_8bit):
         text = Text("qlora needs a quantised base: 4-bit or 8-bit", "qlora에는 4비트나 8비트 모델이 필요합니다")
-        yield Problem("load_in_4bit", config.load_in_4bit, text, [None, True, change("peft", "lora")], "nothing_quantised")
+        yield Problem(
+            "load_in_4bit", config.load_in_4bit, text, [None, True, change("peft", "lora")], "nothing_quantised"
+        )
 
 
 @rule("peft")
 def quantiser_installed(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.peft == "qlora" and not installed("bitsandbytes"):
-        text = Text("qlora needs the package bitsandbytes, which is not installed here",
-                    "qlora에는 bitsandbytes 패키지가 필요한데 설치되어 있지 않습니다")  # fmt: skip
+        text = Text(
+            "qlora needs the package bitsandbytes, which is not installed here",
+            "qlora에는 bitsandbytes 패키지가 필요한데 설치되어 있지 않습니다",
+        )
         yield Problem("peft", "qlora", text, ["lora"], "quantiser_package")
 
 
@@ -70,7 +83,9 @@ def quantiser_installed(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 def quantised_once(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     kwargs = config.model_init_kwargs or {}
     if config.peft == "qlora" and "quantization_config" in kwargs:
-        text = Text("may not hold quantization_config with qlora: TRL takes it in one place only",
-                    "qlora에서는 quantization_config를 넣을 수 없습니다: TRL은 한 곳에서만 받습니다")  # fmt: skip
+        text = Text(
+            "may not hold quantization_config with qlora: TRL takes it in one place only",
+            "qlora에서는 quantization_config를 넣을 수 없습니다: TRL은 한 곳에서만 받습니다",
+        )
         rest = {k: v for k, v in kwargs.items() if k != "quantization_config"}
         yield Problem("model_init_kwargs", kwargs, text, [rest or None], "quantised_twice")

@@ -25,12 +25,29 @@ def sampling_only(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     kwargs = config.generation_kwargs or {}
     bad: list[tuple[str, str, str]] = []
     if kwargs.get("do_sample") is False:
-        bad.append(("do_sample", "do_sample false makes all answers of a group the same", "do_sample false면 그룹의 답이 모두 같아집니다"))
+        bad.append(
+            (
+                "do_sample",
+                "do_sample false makes all answers of a group the same",
+                "do_sample false면 그룹의 답이 모두 같아집니다",
+            )
+        )
     if _number(kwargs.get("num_beams"), 1) != 1:
-        bad.append(("num_beams", "num_beams must be 1: beam search is no sampling", "num_beams는 1이어야 합니다: 빔 탐색은 샘플링이 아닙니다"))
+        bad.append(
+            (
+                "num_beams",
+                "num_beams must be 1: beam search is no sampling",
+                "num_beams는 1이어야 합니다: 빔 탐색은 샘플링이 아닙니다",
+            )
+        )
     if _number(kwargs.get("num_return_sequences"), 1) != 1:
-        bad.append(("num_return_sequences", "num_return_sequences must be 1: num_generations sets the group",
-                    "num_return_sequences는 1이어야 합니다: 그룹 크기는 num_generations가 정합니다"))  # fmt: skip
+        bad.append(
+            (
+                "num_return_sequences",
+                "num_return_sequences must be 1: num_generations sets the group",
+                "num_return_sequences는 1이어야 합니다: 그룹 크기는 num_generations가 정합니다",
+            )
+        )
     if _number(kwargs.get("temperature"), 1) <= 0:
         bad.append(("temperature", "temperature must be above 0", "temperature는 0보다 커야 합니다"))
     if not 0 < _number(kwargs.get("top_p"), 1) <= 1:

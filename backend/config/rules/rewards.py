@@ -16,8 +16,10 @@ from backend.text import Text
 @rule("rewards")
 def some_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if not config.rewards:
-        text = Text("at least one reward is needed: without one there is nothing to learn from",
-                    "보상 함수가 하나는 있어야 합니다: 없으면 배울 것이 없습니다")  # fmt: skip
+        text = Text(
+            "at least one reward is needed: without one there is nothing to learn from",
+            "보상 함수가 하나는 있어야 합니다: 없으면 배울 것이 없습니다",
+        )
         yield Problem("rewards", [], text, [["accuracy"], ["accuracy", "format"]], "no_rewards")
 
 
@@ -28,11 +30,16 @@ def known_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if not unknown:
         return
     listed = ", ".join(known)
-    fixed = [name if name in known else next(iter(difflib.get_close_matches(name, known, 1, 0.5)), None) for name in config.rewards]
+    fixed = [
+        name if name in known else next(iter(difflib.get_close_matches(name, known, 1, 0.5)), None)
+        for name in config.rewards
+    ]
     replaced = list(dict.fromkeys(f for f in fixed if f is not None))
     kept = [name for name in config.rewards if name in known]
-    text = Text(f"there is no reward named {', '.join(unknown)}; there are: {listed}",
-                f"{', '.join(unknown)}라는 보상 함수는 없습니다. 쓸 수 있는 것: {listed}")  # fmt: skip
+    text = Text(
+        f"there is no reward named {', '.join(unknown)}; there are: {listed}",
+        f"{', '.join(unknown)}라는 보상 함수는 없습니다. 쓸 수 있는 것: {listed}",
+    )
     yield Problem("rewards", config.rewards, text, [s for s in (replaced, kept) if s], "unknown_reward")
 
 
@@ -40,8 +47,10 @@ def known_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 def distinct_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     once = list(dict.fromkeys(config.rewards))
     if len(once) < len(config.rewards):
-        text = Text("each reward may stand once: two of one name would share one line",
-                    "보상 함수는 한 번씩만 쓸 수 있습니다: 이름이 같으면 지표가 합쳐집니다")  # fmt: skip
+        text = Text(
+            "each reward may stand once: two of one name would share one line",
+            "보상 함수는 한 번씩만 쓸 수 있습니다: 이름이 같으면 지표가 합쳐집니다",
+        )
         yield Problem("rewards", config.rewards, text, [once], "same_reward")
 
 
@@ -51,8 +60,10 @@ def weight_each(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if weights is None:
         return
     if len(weights) != count:
-        text = Text(f"must hold {count} numbers, one for each of: {', '.join(config.rewards)}",
-                    f"{', '.join(config.rewards)}마다 하나씩, 숫자 {count}개여야 합니다")  # fmt: skip
+        text = Text(
+            f"must hold {count} numbers, one for each of: {', '.join(config.rewards)}",
+            f"{', '.join(config.rewards)}마다 하나씩, 숫자 {count}개여야 합니다",
+        )
         longer = [*weights, *[1.0] * count][:count]
         suggest = [longer, None] if any(longer) else [None]
         yield Problem("reward_weights", weights, text, suggest, "weights_length")
@@ -67,14 +78,18 @@ def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     for name, args in config.reward_args.items():
         rest = {k: v for k, v in config.reward_args.items() if k != name}
         if name not in config.rewards:
-            text = Text(f"has arguments for {name}, which is not among the rewards {', '.join(config.rewards)}",
-                        f"보상 목록에 없는 {name}의 인자가 있습니다")  # fmt: skip
+            text = Text(
+                f"has arguments for {name}, which is not among the rewards {', '.join(config.rewards)}",
+                f"보상 목록에 없는 {name}의 인자가 있습니다",
+            )
             more = [change("rewards", [*config.rewards, name])] if name in known and not config.reward_weights else []
             yield Problem("reward_args", config.reward_args, text, [rest, *more], f"reward_args_{name}")
         elif name in known:
             try:
                 if not isinstance(args, dict):
-                    raise StudioError(Text(f"{name}: must be a mapping of arguments", f"{name}: 이름과 값의 묶음이어야 합니다"))
+                    raise StudioError(
+                        Text(f"{name}: must be a mapping of arguments", f"{name}: 이름과 값의 묶음이어야 합니다")
+                    )
                 registry.get(name, args)
             except StudioError as error:
                 yield Problem("reward_args", config.reward_args, error.text, [rest], f"reward_args_{name}")

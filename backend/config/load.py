@@ -1,0 +1,84 @@
+"""A configuration, a model and a device as the estimates see them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from backend.config.batch import batch_plan
+from backend.config.resolve import resolve
+from backend.config.rules.lora import four_bit
+from backend.duration import Work
+from backend.estimate import DeviceFacts, Load, lora_params
+
+if TYPE_CHECKING:
+    from backend.config.schema import RunConfig
+
+PROMPT_TOKENS = 256
+BARE_PROMPT_TOKENS = 32  # the embedded model is asked bare sums
+WEIGHT_BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0}
+FOUR_BIT, EIGHT_BIT = 0.6, 1.1  # with scales and the layers that stay wide
+
+
+def load_of(config: RunConfig, model: Any, device: DeviceFacts) -> Load:
+    """`model`: backend.models.ModelFacts."""
+    hardware, batch = resolve(config, device), batch_plan(config)
+    weight = WEIGHT_BYTES[hardware.dtype]
+    half = weight < 4 or hardware.bf16 or hardware.fp16
+    if config.peft == "qlora":
+        weight = FOUR_BIT if four_bit(config) else EIGHT_BIT
+    colocated = config.use_vllm and config.vllm_mode == "colocate"
+    assumed = BARE_PROMPT_TOKENS if config.model == "embedded" else PROMPT_TOKENS
+    return Load(
+        params=model.params,
+        layers=model.layers,
+        hidden=model.hidden,
+        kv_width=model.kv_heads * _head(model),
+        vocab=model.vocab,
+        weight_bytes=weight,
+        compute_bytes=2 if half else 4,
+        adapter=None if config.peft == "none" else _adapter(config, model),
+        optim=config.optim,
+        micro_batch=config.per_device_train_batch_size,
+        generation_batch=batch.generation_batch,
+        prompt_tokens=min(config.max_prompt_tokens or assumed, assumed * 4),
+        completion_tokens=config.max_completion_length,
+        checkpointing=hardware.activation_checkpointing,
+        reference=config.beta > 0 and config.peft == "none",
+        vllm_bytes=int(config.vllm_gpu_memory_utilization * device.total_bytes) if colocated else 0,
+        device="cpu" if hardware.use_cpu else device.kind,
+    )
+
+
+def _head(model: Any) -> int:
+    return getattr(model, "per_head", 0) or model.hidden // model.heads
+
+
+def _adapter(config: RunConfig, model: Any) -> int:
+    targets = config.lora_target_modules
+    named = ["q_proj", "v_proj"] if targets is None else [targets] if isinstance(targets, str) else targets
+    head = _head(model)
+    return lora_params(
+        config.lora_r, named, model.layers, model.hidden, model.heads * head, model.kv_heads * head, model.intermediate
+    )
+
+
+def work_of(config: RunConfig, steps: int) -> Work:
+    """The counts of a whole run of `steps` optimizer steps."""
+    batch = batch_plan(config)
+    evaluations = int(config.evaluate_before) + int(config.evaluate_after)
+    imitated = 0
+    if "sft" in config.stages:
+        per_step = config.sft_per_device_train_batch_size * config.sft_gradient_accumulation_steps
+        by_epochs = math.ceil(config.sft_rows * config.sft_num_train_epochs)
+        imitated = config.sft_max_steps * per_step if config.sft_max_steps > 0 else by_epochs
+    return Work(
+        steps=steps,
+        micro_batches=config.gradient_accumulation_steps,
+        generations=math.ceil(steps / batch.cycle),
+        evaluated=config.eval_size * evaluations,
+        evaluation_batch=config.evaluate_batch_size,
+        imitated=imitated,
+        passes=int(not batch.on_policy) + int(config.beta > 0),
+        vllm=config.use_vllm,
+    )
