@@ -44,6 +44,8 @@ FORM: dict[str, Text] = {
     "form.wrong_1": Text("1 to mend", "고칠 값 1개"),
     "form.settings": Text("{n} settings", "설정 {n}개"),
     "form.settings_1": Text("1 setting", "설정 1개"),
+    "form.count_of": Text("{n} of {all} settings", "설정 {all}개 중 {n}개"),
+    "form.leave_out": Text("Leave {field} out", "{field} 빼기"),
     "form.discard": Text("Discard the draft", "변경 모두 버리기"),
     "form.discarded": Text("The draft is discarded.", "변경한 값을 버렸습니다."),
     "form.switched": Text(
@@ -116,6 +118,7 @@ FORM: dict[str, Text] = {
     "form.memory_alone": Text("{total}; what is free is not known", "{total}, 남은 용량은 알 수 없음"),
     "form.memory_over": Text("{over} more than is free", "남은 용량보다 {over} 많음"),
     "form.memory_unknown": Text("Not known before the model is here.", "모델을 받기 전에는 알 수 없습니다."),
+    "form.limits": Text("What this estimate leaves out", "이 추정에 빠진 것"),
     "form.time": Text("Time", "시간"),
     "form.time_about": Text("about {time}", "약 {time}"),
     "form.time_unknown": Text("Known after the first three steps.", "처음 세 스텝이 지나면 알 수 있습니다."),

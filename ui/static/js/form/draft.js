@@ -18,10 +18,7 @@ export class Draft {
     this.listeners = [];
     const kept = stored();
     this.preset = schema.preset(kept?.preset) ? kept.preset : schema.firstPreset;
-    this.values = {};
-    for (const [name, value] of Object.entries(kept?.values ?? {})) {
-      if (schema.field(name)) this.values[name] = value; // a field that is gone is dropped
-    }
+    this.values = { ...kept?.values };
     this.prune();
   }
 
@@ -44,6 +41,9 @@ export class Draft {
     this.prune();
     this.announce(Object.keys(changes));
   }
+
+  /** Takes a name out without saying so; `set` or `reset` follows. */
+  forget(name) { delete this.values[name]; }
 
   reset(name) {
     delete this.values[name];

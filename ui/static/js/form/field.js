@@ -7,6 +7,7 @@ import { typed } from './format.js';
 import { prose } from './prose.js';
 import { rewards } from './rewards.js';
 import { same } from './values.js';
+import { suggestions } from './suggestions.js';
 import { saying } from './words.js';
 
 const WORDS = { warn: 'form.warn', inert: 'form.inert', changed: 'form.renamed', info: 'form.info' };
@@ -107,13 +108,13 @@ export class Field {
   }
 
   sayProblems() {
-    const { problems } = this;
+    const { draft, problems } = this;
     this.root.toggleAttribute('data-wrong', problems.length > 0);
     this.error.hidden = problems.length === 0;
     const target = this.control.group ? this.control.root : this.control.input;
     target.setAttribute('aria-invalid', String(problems.length > 0));
     this.error.replaceChildren(...problems.map((problem) => h('div', { class: 'f-problem' },
-      h('span', { class: 'f-problem-text' }, prose(t(problem.rule))), suggestions(problem, this))));
+      h('span', { class: 'f-problem-text' }, prose(t(problem.rule))), suggestions(problem, draft))));
   }
 
   focus() {
@@ -121,22 +122,6 @@ export class Field {
     this.root.scrollIntoView({ block: 'center' });
     this.control.input.focus({ preventScroll: true });
   }
-}
-
-/** The nearest values that would do, each as a button which applies it; {field, value} is for another setting. */
-function suggestions(problem, { draft }) {
-  const values = problem.suggest ?? [];
-  if (!values.length) return null;
-  return h('span', { class: 'f-suggest' }, h('span', { class: 'f-suggest-lead' }, t('form.would_do')),
-    values.map((suggestion) => {
-      const elsewhere = suggestion && typeof suggestion === 'object' && 'field' in suggestion && 'value' in suggestion;
-      const [name, value] = elsewhere ? [suggestion.field, suggestion.value] : [problem.field, suggestion];
-      const label = t(draft.schema.field(name)?.label ?? name);
-      return h('button', {
-        type: 'button', class: 'f-chip', data: { suggest: name }, 'aria-label': t('form.use', { value: typed(value), field: label }),
-        onclick: () => draft.set({ [name]: value }),
-      }, elsewhere ? h('span', { class: 'f-chip-field' }, label) : null, typed(value));
-    }));
 }
 
 function bounds(field) {

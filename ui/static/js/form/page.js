@@ -36,7 +36,7 @@ class FormPage {
     this.notices = notices();
     this.presets = presetCards(schema, this.draft, (preset) => this.choose(preset));
     this.paste = pasteBox({ onTake: (values) => this.take(values) });
-    this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard(), onPaste: () => this.paste.open() });
+    this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard() });
     this.plan = new PlanPanel(this.draft, {
       onStart: () => this.start(),
       onGoto: (name) => this.goto(name),
@@ -46,13 +46,23 @@ class FormPage {
       onPending: () => this.plan.set({ pending: true }),
       onAnswer: (answer) => this.answered(answer),
     });
-    const title = h('h1', { class: 'f-title', t: 'form.title' });
-    const lead = h('p', { class: 'f-lead', t: 'form.lead' });
-    root.append(h('div', { class: 'f-page' },
-      h('div', { class: 'f-main' }, h('header', { class: 'f-intro' }, title, lead), this.presets.root, this.bar.root, this.notices.root, this.steps.root),
-      this.plan.root, this.paste.root));
+    const intro = h('header', { class: 'f-intro' },
+      h('div', null, h('h1', { t: 'form.title' }), h('p', { class: 'f-lead', t: 'form.lead' })),
+      h('button', { type: 'button', class: 'btn small f-paste-open', t: 'form.paste', onclick: () => this.paste.open() }));
+    this.page = h('div', { class: 'f-page' },
+      h('div', { class: 'f-main' }, intro, this.presets.root, this.bar.root, this.notices.root, this.steps.root),
+      this.plan.root, this.paste.root);
+    root.append(this.page);
+    this.fit();
+    for (const event of ['scroll', 'resize']) addEventListener(event, () => this.fit(), { passive: true });
+    ctx.onTab(() => this.fit());
     this.draft.onChange((names) => this.changed(names));
     this.check(0);
+  }
+
+  /** The plan ends where the window ends, also while the header above it is still in sight: Start stays visible. */
+  fit() {
+    this.page.style.setProperty('--f-above', `${Math.max(0, Math.round(this.page.getBoundingClientRect().top))}px`);
   }
 
   check(pause) {

@@ -5,6 +5,7 @@ import { DASH, duration } from '../format.js';
 import { t } from '../i18n.js';
 import { about, bytes, count, typed } from './format.js';
 import { prose } from './prose.js';
+import { suggestions } from './suggestions.js';
 import { plural, saying } from './words.js';
 
 const FIGURES = ['prompts_per_step', 'completions_per_step', 'total_steps', 'steps_per_epoch', 'cycle', 'tokens_at_most'];
@@ -36,9 +37,12 @@ export class PlanPanel {
     });
     this.memory = h('section', { class: 'f-memory' });
     this.time = h('section', { class: 'f-time' });
+    this.alerts = h('ul', { class: 'f-notes f-alerts' });
     this.notes = h('ul', { class: 'f-notes' });
+    this.limits = h('ul', { class: 'f-limits' });
+    this.limitsBox = h('details', { class: 'f-limits-box', hidden: true }, h('summary', { t: 'form.limits' }), this.limits);
     this.body = h('div', { class: 'f-plan-body', id: 'f-plan-body' },
-      h('div', { class: 'f-plan-head' }, title, this.status), this.story,
+      h('div', { class: 'f-plan-head' }, title, this.status), this.alerts, this.story,
       h('dl', { class: 'f-figures' }, ...this.figures.map((figure) => figure.root)), this.memory, this.time, this.notes);
 
     this.line = h('span', { class: 'f-sheet-line' });
@@ -76,13 +80,16 @@ export class PlanPanel {
     this.root.toggleAttribute('data-stale', !plan && check !== null);
     if (plan || check === null) this.plan = plan;
     this.renderPlan(this.plan);
-    const problems = (check?.errors ?? []).map((problem) => ({ kind: 'stop', field: problem.field, text: problem.rule }));
+    const problems = (check?.errors ?? []).map((problem) => ({ kind: 'stop', field: problem.field, text: problem.rule, problem }));
     const lost = offline ? [{ kind: 'warn', field: null, text: t('form.check_failed', { why: offline }) }] : [];
     const notes = [...lost, ...problems, ...(check?.notes ?? [])];
     const order = Object.keys(KINDS);
     notes.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-    this.notes.replaceChildren(...notes.map((note) => this.note(note)));
-    this.notes.hidden = notes.length === 0;
+    const pressing = (note) => note.kind === 'stop' || note.kind === 'warn';
+    for (const [list, some] of [[this.alerts, notes.filter(pressing)], [this.notes, notes.filter((note) => !pressing(note))]]) {
+      list.replaceChildren(...some.map((note) => this.note(note)));
+      list.hidden = some.length === 0;
+    }
     this.renderLaunch(check, pending, offline);
   }
 
@@ -103,21 +110,29 @@ export class PlanPanel {
       : t('form.plan');
     const open = this.root?.hasAttribute('data-open');
     this.sheet.setAttribute('aria-label', `${t(open ? 'form.sheet_close' : 'form.sheet_open')}: ${this.line.textContent}`);
-    this.memory.replaceChildren(...memory(plan?.memory));
+    this.memory.replaceChildren(...memory(plan?.memory), this.limitsBox);
+    const limits = plan?.memory?.limits ?? [];
+    this.limitsBox.hidden = limits.length === 0;
+    this.limits.replaceChildren(...limits.map((text) => h('li', null, prose(t(text)))));
     this.time.replaceChildren(
       h('h3', { class: 'f-part-title' }, t('form.time')),
       h('p', { class: 'f-time-value' }, Number.isFinite(plan?.seconds) ? t('form.time_about', { time: duration(plan.seconds) }) : '–'),
       h('p', { class: 'f-basis' }, t(plan?.seconds_basis) || t('form.time_unknown')));
   }
 
-  note({ kind, field, text }) {
+  note({ kind, field, text, problem }) {
     const [severity, word, icon] = KINDS[kind] ?? KINDS.info;
     const label = field && this.labelOf(field);
-    const link = label && h('button', { type: 'button', class: 'f-note-field', 'aria-label': t('form.goto', { field: label }) }, label);
+    const known = label && this.draft.schema.field(field);
+    const link = known && h('button', { type: 'button', class: 'f-note-field', 'aria-label': t('form.goto', { field: label }) }, label);
     if (link) link.addEventListener('click', () => { this.unfold(false); this.onGoto(field); });
+    // A pasted name that is no setting has no row in the form: what can be done about it is done here.
+    const homeless = problem && !this.draft.schema.field(field);
+    const foot = homeless && h('div', { class: 'f-note-foot' }, suggestions(problem, this.draft),
+      h('button', { type: 'button', class: 'btn small f-leave-out', onclick: () => this.draft.reset(field) }, t('form.leave_out', { field })));
     return h('li', { class: 'f-note', 'data-severity': severity, 'data-kind': kind },
       h('span', { class: 'f-note-icon', 'aria-hidden': 'true' }, icon),
-      h('div', null, h('span', { class: 'f-note-word' }, t(word)), link, h('span', { class: 'f-note-text' }, ...prose(t(text)))));
+      h('div', null, h('span', { class: 'f-note-word' }, t(word)), link, label && !known ? h('code', null, label) : null, h('span', { class: 'f-note-text' }, prose(t(text))), foot));
   }
 
   renderLaunch(check, pending, offline) {
@@ -173,5 +188,5 @@ function memory(all) {
     h('span', { class: 'f-memory-name' }, t(part.text)), h('span', { class: 'f-memory-bytes' }, bytes(part.bytes)))));
   return [h('div', { class: 'f-memory-head' }, title, h('span', { class: 'f-memory-sum' }, sum)), bar,
     over ? h('p', { class: 'f-memory-over' }, `✕ ${t('form.memory_over', { over: bytes(all.total - all.free) })}`) : null,
-    legend, ...(all.limits ?? []).map((text) => h('p', { class: 'f-basis' }, prose(t(text))))].filter(Boolean);
+    legend].filter(Boolean);
 }

@@ -84,7 +84,8 @@ export class Steps {
   count() {
     for (const { fields, counts, changed, wrong } of this.folds) {
       const [moved, bad] = [fields.filter((f) => f.changed).length, fields.filter((f) => f.wrong).length];
-      counts.textContent = plural('form.settings', fields.length);
+      const shown = fields.filter((f) => !f.root.hidden).length;
+      counts.textContent = shown < fields.length && shown > 0 ? t('form.count_of', { n: shown, all: fields.length }) : plural('form.settings', fields.length);
       changed.textContent = moved ? plural('form.changed', moved) : '';
       wrong.textContent = bad ? plural('form.wrong', bad) : '';
     }
@@ -109,6 +110,7 @@ export class Steps {
     }
     for (const step of this.steps) step.root.hidden = step.fields.every((field) => field.root.hidden);
     this.filtering = active;
+    this.count();
     this.root.toggleAttribute('data-filtering', active);
     return active ? found : null;
   }

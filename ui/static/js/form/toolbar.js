@@ -4,7 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { plural, saying } from './words.js';
 
-export function toolbar(steps, draft, { onDiscard, onPaste }) {
+export function toolbar(steps, draft, { onDiscard }) {
   const input = h('input', { type: 'search', class: 'input f-search', id: 'f-search', autocomplete: 'off', spellcheck: 'false' });
   const clear = h('button', { type: 'button', class: 'btn ghost small f-icon f-search-clear', hidden: true }, '×');
   const found = h('span', { class: 'f-found', 'aria-live': 'polite' });
@@ -12,7 +12,6 @@ export function toolbar(steps, draft, { onDiscard, onPaste }) {
   const onlyWord = h('span', null);
   const onlyBox = h('label', { class: 'f-only' }, only, onlyWord);
   const discard = h('button', { type: 'button', class: 'btn small f-discard', t: 'form.discard' });
-  const paste = h('button', { type: 'button', class: 'btn small f-paste-open', t: 'form.paste' });
   const links = steps.steps.map((step, at) => {
     const word = h('span', null);
     const mark = h('span', { class: 'f-jump-mark' });
@@ -54,13 +53,12 @@ export function toolbar(steps, draft, { onDiscard, onPaste }) {
   clear.addEventListener('click', () => { input.value = ''; apply(); input.focus(); });
   only.addEventListener('change', apply);
   discard.addEventListener('click', onDiscard);
-  paste.addEventListener('click', onPaste);
   saying(() => { show(); apply(); });
   return {
     root: h('div', { class: 'f-toolbar' },
       h('div', { class: 'f-search-box' }, input, clear),
       h('nav', { class: 'f-jumps' }, ...links.map(({ link }) => link)),
-      h('div', { class: 'f-tools' }, found, onlyBox, discard, paste)),
+      h('div', { class: 'f-tools' }, found, onlyBox, discard)),
     show,
     clear() { input.value = ''; only.checked = false; apply(); },
   };
