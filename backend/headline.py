@@ -23,6 +23,18 @@ SURE = 0.99  # of the interval that must exclude 0
 SHOWN = 0.95  # of the interval that is shown
 DEAD = 0.95  # share of dead groups from which there is nothing left to learn from
 
+PRESENT: dict[Verdict, Text] = {
+    "learning": Text(en="Learning", ko="학습되고 있습니다"),
+    "falling": Text(en="Getting worse", ko="나빠지고 있습니다"),
+    "unclear": Text(en="Cannot tell", ko="판단할 수 없습니다"),
+    "no_signal": Text(en="Nothing to learn from", ko="학습할 신호가 없습니다"),
+}
+PAST: dict[Verdict, Text] = PRESENT | {
+    "learning": Text(en="Learned", ko="학습되었습니다"),
+    "falling": Text(en="Got worse", ko="나빠졌습니다"),
+    "no_signal": Text(en="There was nothing to learn from", ko="학습할 신호가 없었습니다"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -86,56 +98,48 @@ def recent(values: Sequence[float], steps: int = LARGEST_WINDOW) -> float | None
 
 
 def headline(
-    rewards: Sequence[float], dead: Sequence[float], evaluations: Sequence[Mapping[str, Any]] = ()
+    rewards: Sequence[float],
+    dead: Sequence[float],
+    evaluations: Sequence[Mapping[str, Any]] = (),
+    ended: bool = False,
 ) -> Headline:
     """`rewards`: mean reward a step; `dead`: share of groups without signal a step (0..1), both in step order;
-    `evaluations`: dicts with when, n, accuracy. With one before and one after, the held-out result is said first."""
+    `evaluations`: dicts with when, n, accuracy; with one before and one after, the held-out result is said first.
+    `ended`: the run goes on no more, so the past tense is the right one."""
     share = recent(dead, SMALLEST_WINDOW)
     found = gain(rewards)
     steps = len(rewards)
-    verdict, text = _training(found, share, steps)
+    verdict, text = _training(found, share, steps, ended)
     held_out = _held_out(evaluations)
     if held_out is not None:
         text = Text(en=f"{held_out.en} {text.en}", ko=f"{held_out.ko} {text.ko}")
     return Headline(verdict, text, found, share)
 
 
-def _training(found: Gain | None, share: float | None, steps: int) -> tuple[Verdict, Text]:
+def _training(found: Gain | None, share: float | None, steps: int, ended: bool) -> tuple[Verdict, Text]:
     tied = _tied(share)
     if steps == 0:
         return "none", Text(en="No GRPO step yet.", ko="아직 GRPO 스텝이 없습니다.")
     if found is None:
         need = 2 * SMALLEST_WINDOW
-        text = Text(
-            en=f"Cannot tell yet: {steps} of the {need} steps that a first answer needs.{tied.en}",
-            ko=f"아직 판단할 수 없습니다: 첫 판단에 필요한 {need}스텝 중 {steps}스텝을 마쳤습니다.{tied.ko}",
-        )
-        return "early", text
+        en = f"Cannot tell{'' if ended else ' yet'}: {steps} of the {need} steps that a first answer needs."
+        ko = f"{'' if ended else '아직 '}판단할 수 없습니다: 첫 판단에 필요한 {need}스텝 중 {steps}스텝."
+        return "early", Text(en=en + tied.en, ko=ko + tied.ko)
+    verdict = _verdict(found, share)
     moved = f"{_number(found.first)} → {_number(found.last)}"
     change = f"{_signed(found.change)} ± {_number(found.half)}"
-    if share is not None and share >= DEAD and not found.sure:
-        text = Text(
-            en=f"Nothing to learn from: {share:.0%} of groups carry no signal. Reward {moved} over {steps} steps.",
-            ko=f"학습할 신호가 없습니다: 그룹의 {share:.0%}에서 보상이 모두 같습니다. {steps}스텝 동안 보상 {moved}.",
-        )
-        return "no_signal", text
-    if not found.sure:
-        text = Text(
-            en=f"Cannot tell: reward {moved} over {steps} steps ({change}) is within the noise.{tied.en}",
-            ko=f"판단할 수 없습니다: {steps}스텝 동안 보상 {moved} ({change})은 잡음 범위 안입니다.{tied.ko}",
-        )
-        return "unclear", text
-    if found.change > 0:
-        text = Text(
-            en=f"Learning: reward {moved} over {steps} steps ({change}).{tied.en}",
-            ko=f"학습되고 있습니다: {steps}스텝 동안 보상 {moved} ({change}).{tied.ko}",
-        )
-        return "learning", text
-    text = Text(
-        en=f"Getting worse: reward {moved} over {steps} steps ({change}).{tied.en}",
-        ko=f"나빠지고 있습니다: {steps}스텝 동안 보상 {moved} ({change}).{tied.ko}",
-    )
-    return "falling", text
+    said = PAST[verdict] if ended else PRESENT[verdict]
+    en = f"{said.en}: reward {moved} over {steps} steps ({change})"
+    ko = f"{said.ko}: {steps}스텝 동안 보상 {moved} ({change})"
+    if verdict == "unclear":
+        return verdict, Text(en=f"{en} is within the noise.{tied.en}", ko=f"{ko}, 잡음 범위 안입니다.{tied.ko}")
+    return verdict, Text(en=f"{en}.{tied.en}", ko=f"{ko}.{tied.ko}")
+
+
+def _verdict(found: Gain, share: float | None) -> Verdict:
+    if found.sure:
+        return "learning" if found.change > 0 else "falling"
+    return "no_signal" if share is not None and share >= DEAD else "unclear"
 
 
 def _tied(share: float | None) -> Text:
@@ -205,11 +209,13 @@ class Curves(Protocol):
     def history(self, run_id: str, max_points: int = ..., names: Collection[str] | None = None) -> tuple[int, Any]: ...
 
 
-def for_run(reader: Curves, run_id: str, evaluations: Sequence[Mapping[str, Any]] = ()) -> Headline:
+def for_run(
+    reader: Curves, run_id: str, evaluations: Sequence[Mapping[str, Any]] = (), ended: bool = False
+) -> Headline:
     """The headline of a stored run. Runs above 20,000 steps are read thinned, with their peaks kept."""
     _, curves = reader.history(run_id, 20_000, names=("reward", "signal/zero_std", "frac_reward_zero_std"))
 
     def values(name: str) -> list[float]:
         return list(curves.get(("train", name), ((), ()))[1])
 
-    return headline(values("reward"), values("signal/zero_std") or values("frac_reward_zero_std"), evaluations)
+    return headline(values("reward"), values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended)

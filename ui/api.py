@@ -225,8 +225,8 @@ def samples(call: Call) -> dict[str, Any]:
 
 
 def headline(call: Call) -> dict[str, Any]:
-    evaluations = call.services.show(call.run_id).get("evaluations", [])
-    return for_run(call.services.reader, call.run_id, evaluations).to_json()
+    run = call.services.show(call.run_id)
+    return for_run(call.services.reader, call.run_id, run["evaluations"], ended=run["ended_at"] is not None).to_json()
 
 
 def metrics_csv_of(call: Call) -> Response:

@@ -32,6 +32,11 @@ def test_a_clear_rise_is_learning_with_its_size_and_interval() -> None:
     assert "±" in found.text.ko
 
 
+def test_an_ended_run_is_told_in_the_past_tense() -> None:
+    assert headline(noise(1, 100, 0.4), [], ended=True).text.en.startswith("Learned: reward")
+    assert headline(noise(1, 12), [], ended=True).text.en.startswith("Cannot tell: 12 of")
+
+
 def test_a_clear_fall_is_getting_worse() -> None:
     assert headline(noise(2, 100, -0.4), []).verdict == "falling"
 

@@ -58,7 +58,7 @@ export class Evaluation {
     const { h, format } = this.ctx;
     const known = [before, after].every((one) => one[name] !== null && one[name] !== undefined);
     const moved = known ? after[name] - before[name] : null;
-    const text = moved === null ? format.DASH : RATES.includes(name) ? `${moved > 0 ? '+' : ''}${(100 * moved).toFixed(1).replace('-', '−')}` : format.signed(moved);
+    const text = moved === null ? format.DASH : RATES.includes(name) && moved !== 0 ? `${moved > 0 ? '+' : ''}${(100 * moved).toFixed(1).replace('-', '−')}` : format.signed(moved);
     return h('td', { class: 'num strong' }, text);
   }
 }

@@ -2,11 +2,13 @@
 // sequences, direction marks, zero-width characters) is shown as a symbol; everything else is a plain text node.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
 
-/** The symbol of one hidden character: ␛ for ESC, ␀ for NUL, U+202E by its number. */
+const NAMES = 'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(' ');
+
+/** The symbol of one hidden character: its short name (ESC, NUL), which every font can show, else its number. */
 export function symbol(character) {
   const code = character.codePointAt(0);
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return '␡';
+  if (code < 0x20) return NAMES[code];
+  if (code === 0x7f) return 'DEL';
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
