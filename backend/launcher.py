@@ -1,8 +1,9 @@
 """Starting runs: the queue, the environment a run gets, and the shim, in a session of its own.
 
-What a run gets of the environment: everything but variables whose name looks secret. Three are passed on all the
+What a run gets of the environment: everything but variables whose name looks secret. A few are passed on all the
 same, since training needs them: HF_TOKEN (gated models and data sets on the hub), its old name
-HUGGING_FACE_HUB_TOKEN, and DATABASE_URL (where the run writes). Their values are redacted from the log.
+HUGGING_FACE_HUB_TOKEN, DATABASE_URL (where the run writes), and the key of a service named in `report_to`. Their
+values are redacted from the log. The shim holds every service's key, for the run that it may start after its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 from backend import runfiles
 from backend.errors import WrongState
@@ -30,14 +32,22 @@ from storage.runs import transition
 
 log = logging.getLogger(__name__)
 PASSED_ON = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "DATABASE_URL")
+SERVICE_KEYS = {
+    "wandb": "WANDB_API_KEY",
+    "comet_ml": "COMET_API_KEY",
+    "neptune": "NEPTUNE_API_TOKEN",
+    "swanlab": "SWANLAB_API_KEY",
+    "clearml": "CLEARML_API_SECRET_KEY",
+}
 WORKER_VARIABLE = "GRPO_STUDIO_WORKER"  # for tests only: the module that stands in for backend.workers.train
 WORKER = "backend.workers.train"
 _shims: list[subprocess.Popen[bytes]] = []
 
 
 def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """What the shim and the worker get."""
-    kept = {name: value for name, value in source.items() if name in PASSED_ON or not is_secret_name(name)}
+    """What the shim gets; the worker's is the same without the keys in `withheld`."""
+    passed = {*PASSED_ON, *SERVICE_KEYS.values()}
+    kept = {name: value for name, value in source.items() if name in passed or not is_secret_name(name)}
     kept |= {
         "GRPO_STUDIO_HOME": str(settings.home),
         "PYTHONUNBUFFERED": "1",
@@ -45,6 +55,12 @@ def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]
         "TOKENIZERS_PARALLELISM": "false",
     }
     return kept
+
+
+def withheld(config: Mapping[str, Any]) -> list[str]:
+    """The keys of services that this run does not report to."""
+    used = config.get("report_to") or ()
+    return [key for service, key in SERVICE_KEYS.items() if service not in used]
 
 
 def worker_argv(settings: Settings, run_id: str) -> list[str]:
@@ -87,7 +103,10 @@ def launch(settings: Settings, run: Run, lock: FileLock) -> None:
     folder = settings.run_dir(run.id)
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "backend.shim", "--home", str(settings.home), "--run", run.id]
-    argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd), "--", *worker_argv(settings, run.id)]
+    argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd)]
+    for name in withheld(run.config):
+        argv += ["--withhold", name]
+    argv += ["--", *worker_argv(settings, run.id)]
     with (folder / "logs" / "shim.log").open("ab") as out:
         shim = subprocess.Popen(
             argv,

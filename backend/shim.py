@@ -18,6 +18,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from backend import process_tree, runfiles
@@ -36,8 +37,11 @@ TICK_S = 0.5
 class Shim:
     """One attempt of one run, from the lock to exit.json."""
 
-    def __init__(self, settings: Settings, run_id: str, attempt: int, argv: list[str]) -> None:
+    def __init__(
+        self, settings: Settings, run_id: str, attempt: int, argv: list[str], withhold: Sequence[str] = ()
+    ) -> None:
         self.settings, self.run_id, self.attempt, self.argv = settings, run_id, attempt, argv
+        self.withhold = withhold
         self.dir = settings.run_dir(run_id)
         self.redactor = Redactor(secrets_of(os.environ))
         self.log = RotatingLog(self.dir / "logs")
@@ -83,7 +87,8 @@ class Shim:
         device.release()
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, process_tree.MARK: process_tree.mark(self.settings.home, self.run_id)}
+        kept = {name: value for name, value in os.environ.items() if name not in self.withhold}
+        return kept | {process_tree.MARK: process_tree.mark(self.settings.home, self.run_id)}
 
     def _wait_for_device(self) -> FileLock | None:
         """One worker at a time on the device: the one before may have said its end and still hold memory."""
@@ -157,6 +162,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--run", required=True)
     parser.add_argument("--attempt", type=int, required=True)
     parser.add_argument("--lock-fd", type=int)
+    parser.add_argument("--withhold", metavar="NAME", action="append", default=[], help="a variable not for the worker")
     parser.add_argument("worker", nargs="*")
     args = parser.parse_args(argv)
     settings = Settings(Path(args.home))
@@ -167,7 +173,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.lock_fd is not None:
         os.set_inheritable(args.lock_fd, False)
     try:
-        Shim(settings, args.run, args.attempt, args.worker).run()
+        Shim(settings, args.run, args.attempt, args.worker, args.withhold).run()
     finally:
         lock.release()
         _settle(settings)

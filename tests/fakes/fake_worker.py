@@ -15,6 +15,7 @@ FAKE_EXIT_AT=7        exit with FAKE_EXIT_CODE (1) at this step, writing no end
 FAKE_KILL_AT=7        SIGKILL itself at this step
 FAKE_HANG_AT=7        stay in this step for ever (SIGTERM is noted, and never acted on)
 FAKE_NAN_AT=7         loss NaN and kl infinite at this step
+FAKE_PRINT_ENV=1      print the whole environment to the log
 FAKE_SPAM=1           1 MiB to stdout and to stderr first
 FAKE_PIDS=FILE        append the pids of the worker and its children
 A crash, exit, kill or hang happens in the first attempt only, so that a resume can succeed.
@@ -150,6 +151,8 @@ class FakeWorker:
         if not transition(self.db, self.run.id, RunState.STARTING, RunState.RUNNING):
             self.term = True  # a stop came first
         set_fields(self.db, self.run.id, reward_names=REWARDS, total_steps=self.steps)
+        if os.environ.get("FAKE_PRINT_ENV"):
+            print(dict(os.environ), flush=True)  # noqa: T201
         if os.environ.get("FAKE_SPAM"):
             for stream in (sys.stdout, sys.stderr):
                 stream.write(("spam " * 20 + "\n") * (1024 * 1024 // 101 + 1))

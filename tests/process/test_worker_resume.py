@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ def letters(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def stop_at(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     """Ask for a stop when a stage has done a given step, as a signal in that step would."""
     wanted: dict[str, int] = {}
     original = Job.step
@@ -38,7 +37,7 @@ def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             self.stop.ask()
 
     monkeypatch.setattr(Job, "step", step)
-    yield wanted
+    return wanted
 
 
 # 3 prompts of 7 a step: 2 steps an epoch (the seventh row is left over), so 7 steps reach into the fourth epoch.
@@ -93,7 +92,8 @@ def test_a_resumed_run_repeats_the_uninterrupted_one(
     for name in ("loss", "grad_norm", "entropy", "reward", "learning_rate"):
         assert home.values(broken, "train", name) == home.values(whole, "train", name), name
     first, second = (checkpoints.read_manifest(home.dir(r) / "final") for r in (whole, broken))
-    assert first and second
+    assert first
+    assert second
     weights = [n for n in first["files"] if n.endswith(".safetensors")]
     assert weights
     assert all(first["files"][n] == second["files"][n] for n in weights)
