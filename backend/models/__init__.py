@@ -2,6 +2,6 @@
 
 from backend.models.catalogue import Entry, entries, facts, resolve
 from backend.models.facts import ModelFacts
-from backend.models.fetch import fetch
+from backend.models.fetching import fetch
 
 __all__ = ["Entry", "ModelFacts", "entries", "facts", "fetch", "resolve"]

@@ -128,7 +128,8 @@ def warmup_rows(spec: EmbeddedSpec) -> list[dict[str, Any]]:
 def _train(scratch: Path, on_metrics: OnMetrics, should_stop: ShouldStop, spec: EmbeddedSpec) -> None:
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
-    from trl import SFTConfig, SFTTrainer
+    from trl.trainer.sft_config import SFTConfig
+    from trl.trainer.sft_trainer import SFTTrainer
 
     class Report(TrainerCallback):
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
