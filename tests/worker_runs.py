@@ -49,7 +49,8 @@ class Home:
         self.model = build_tiny_model(folder / "tiny")
 
     def create(self, **values: Any) -> str:
-        config = RunConfig(**(BASE | {"model": str(self.model)} | values))
+        wanted: dict[str, Any] = {**BASE, "model": str(self.model), **values}
+        config = RunConfig(**wanted)
         number = next(_numbers)
         letters = "abcdefghijklmnopqrstuvwxyz234567"
         run_id = f"20261129-000000-aa{letters[number // 32 % 32]}{letters[number % 32]}"

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,38 @@ def last_complete_in(parent: Path, *, hashes: bool = True) -> tuple[Path, int] |
         if problem(path, hashes=hashes) is None:
             return path, step
     return None
+
+
+def sft_dir(run_dir: Path) -> Path:
+    """The warm-up's finished model."""
+    return Path(run_dir) / "sft"
+
+
+def sft_checkpoints_dir(run_dir: Path) -> Path:
+    """Where a warm-up that was stopped left off."""
+    return Path(run_dir) / "sft-checkpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """Where a new attempt goes on: after `step` of `phase` ('sft' or 'train'), from `path` (None: from its start)."""
+
+    phase: str
+    step: int
+    path: Path | None
+
+
+def resume_point(run_dir: Path, *, hashes: bool = True) -> ResumePoint:
+    """What the next attempt of this run will load, for `begin_attempt(resume_step=.step, phase=.phase)`."""
+    found = last_complete(run_dir, hashes=hashes)
+    if found is None:
+        warm_up = last_complete_in(sft_checkpoints_dir(run_dir), hashes=hashes)
+        if warm_up is not None:
+            return ResumePoint("sft", warm_up[1], warm_up[0])
+        done = sft_dir(run_dir)
+        started = done.is_dir() and problem(done, hashes=hashes) is None
+        return ResumePoint("train" if started else "sft", 0, None)
+    return ResumePoint("train", found[1], found[0])
 
 
 def last_complete(run_dir: Path, *, hashes: bool = True) -> tuple[Path, int] | None:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-
-@dataclass(frozen=True, slots=True)
-class TrainingDevice:
-    """`kind`: cuda, xpu, mps or cpu. `bf16`: bfloat16 autocast works and is not emulated."""
-
-    kind: str
-    bf16: bool
-    name: str
+from backend.estimate import DeviceFacts
 
 
-def detect(use_cpu: bool | None) -> TrainingDevice:
+def detect(use_cpu: bool | None) -> DeviceFacts:
     """The device transformers will choose: the first accelerator, unless `use_cpu` is True."""
     import torch
 
+    memory = psutil.virtual_memory()
+    cores = thread_count()
     if not use_cpu and torch.cuda.is_available():
+        free, total = torch.cuda.mem_get_info()
         capable = torch.cuda.is_bf16_supported(including_emulation=False)
-        return TrainingDevice("cuda", capable, torch.cuda.get_device_name())
-    if not use_cpu and hasattr(torch, "xpu") and torch.xpu.is_available():
-        return TrainingDevice("xpu", True, torch.xpu.get_device_name())
+        return DeviceFacts("cuda", torch.cuda.get_device_name(), total, free, capable, cores)
     if not use_cpu and torch.backends.mps.is_available():
-        return TrainingDevice("mps", False, "MPS")
-    return TrainingDevice("cpu", False, "CPU")
+        total = torch.mps.recommended_max_memory()
+        return DeviceFacts("mps", "MPS", total, total - torch.mps.driver_allocated_memory(), False, cores)
+    return DeviceFacts("cpu", "CPU", memory.total, memory.available, False, cores)
 
 
 def _quota() -> float | None:

@@ -125,15 +125,18 @@ class GRPOStage:
         """Leave out prompts that cannot be answered within the model's context, and say how many."""
         config = self.job.config
         context = getattr(self.trainer.model.config.get_text_config(), "max_position_embeddings", None)
-        limit = context - config.max_completion_length if context else None
+        limits = [config.max_prompt_tokens, context - config.max_completion_length if context else None]
+        limit = min((n for n in limits if n is not None), default=None)
+        given = len(train)
         for name, rows in (("training", train), ("evaluation", self.held_out)):
             counts = run_rows.token_counts(rows, self.tokenizer, self.template_kwargs)
             kept, dropped = run_rows.drop_long(rows, counts, limit)
             if dropped:
                 self.job.writer.event(
                     "rows_dropped",
-                    f"{dropped} of {len(rows)} {name} rows were left out: with {config.max_completion_length} new "
-                    f"tokens their prompts exceed the model's context of {context} tokens",
+                    f"{dropped} of {len(rows)} {name} rows were left out: their prompts have more than {limit} tokens "
+                    f"(max_prompt_tokens {config.max_prompt_tokens or 'not set'}; the model takes {context} with the "
+                    f"{config.max_completion_length} of a completion)",
                     "warn",
                     {"dropped": dropped, "rows": len(rows), "limit": limit},
                 )
@@ -143,7 +146,7 @@ class GRPOStage:
                 else:
                     self.held_out = kept
         needed = trl_adapter.generation_batch(config) // config.num_generations
-        run_rows.require(train, needed)
+        run_rows.require(train, needed, given - len(train))
 
     def _generation(self, generation: Generation) -> None:
         self.job.writer.generation(generation)

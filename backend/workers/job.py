@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from backend.config.schema import RunConfig
+from backend.estimate import DeviceFacts
 from backend.settings import Settings
-from backend.workers.device import TrainingDevice
 from backend.workers.progress import StageClock
 from backend.workers.stop import Stop
 from storage.db import Database
@@ -21,12 +21,12 @@ class Job:
     """One attempt of one run. `phase` says in a word what is going on, for the reason of a failure."""
 
     run: Run
-    config: Any  # backend.config.RunConfig
+    config: RunConfig
     settings: Settings
     db: Database
     writer: Writer
     stop: Stop
-    device: TrainingDevice
+    device: DeviceFacts
     resume_phase: str = "train"
     resume_step: int = 0
     phase: str = "start"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backend.config import Plan, check
 from backend.errors import StudioError
 from backend.redact import Redactor, secrets_of
 from backend.workers.job import Job
@@ -69,17 +70,17 @@ def _reason(error: BaseException, job: Job) -> str:
 
 
 def _memory_failure(job: Job) -> MemoryFailure:
-    """The plan's own parts and its check of each change, where the plan can be made; usual causes elsewhere."""
+    """The plan's own parts and its verdict on each change where a plan can be made; usual causes elsewhere."""
+    plan = _plan(job, {})
+    parts = [(key, text.en, size) for key, text, size in plan.memory] if plan else []
+    return explain(job.config, job.phase, parts, lambda change: bool((p := _plan(job, change)) and p.fits))
+
+
+def _plan(job: Job, change: dict[str, Any]) -> Plan | None:
+    raw = job.config.to_dict() | change
     try:
-        from backend.config import check
-
-        plan = check(job.config.to_dict(), job.settings.home).plan
-        parts = [(key, str(words), size) for key, words, size in plan.memory] if plan else []
+        answer = check(raw, job.settings.home, job.device)
     except Exception:
-        log.exception("no memory plan for the words of this failure")
-        parts = []
-    return explain(job.config, job.phase, parts, lambda change: _fits(job, change))
-
-
-def _fits(job: Job, change: dict[str, Any]) -> bool:
-    return False
+        log.exception("no memory plan for %s", change or "this run")
+        return None
+    return answer.plan if answer.ok else None

@@ -73,6 +73,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
     """
 
     model: Any
+    num_generations: Any
     num_generations_eval: Any
     eos_token_ids: Any
 
@@ -97,7 +98,8 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         self.extremes = extremes
         self.capture = StepCapture(extremes)
         super().__init__(*args, **kwargs)
-        self._final_ids = frozenset((*self.eos_token_ids, self._tokenizer.pad_token_id))
+        final_ids: Any = (*self.eos_token_ids, self._tokenizer.pad_token_id)
+        self._final_ids: frozenset[int] = frozenset(final_ids)
         self._weights = self.reward_weights.tolist()
         self._guard_generation()
 

@@ -78,17 +78,20 @@ def drop_long(rows: list[Row], counts: list[int], limit: int | None) -> tuple[li
     return kept, len(rows) - len(kept)
 
 
-def require(rows: Sequence[Row], needed: int) -> None:
+def require(rows: Sequence[Row], needed: int, dropped: int = 0) -> None:
     """Refuse a training set that cannot fill one generation: TRL would end after 0 steps without a word."""
     if len(rows) >= needed:
         return
+    long_en = f" ({dropped} were left out because their prompts are too long)" if dropped else ""
+    long_ko = f"(프롬프트가 너무 길어 {dropped}개 제외)" if dropped else ""
     raise StudioError(
         Text(
-            en=f"dataset: {len(rows)} usable training rows, but one generation needs {needed} different prompts "
-            "(generation batch / num_generations). Use more rows, a larger num_generations, or a smaller batch.",
-            ko=f"dataset: 쓸 수 있는 학습 행이 {len(rows)}개인데 "
-            f"생성 한 번에 서로 다른 프롬프트가 {needed}개 필요합니다"
-            "(생성 배치 / num_generations). 행을 늘리거나 num_generations를 키우거나 배치를 줄이세요.",
+            en=f"dataset: {len(rows)} usable training rows{long_en}, but one generation needs {needed} different "
+            "prompts (generation batch / num_generations). Use more rows or shorter prompts, a larger "
+            "num_generations, or a smaller batch.",
+            ko=f"dataset: 쓸 수 있는 학습 행이 {len(rows)}개인데{long_ko} 생성 한 번에 서로 다른 프롬프트가 "
+            f"{needed}개 필요합니다(생성 배치 / num_generations). 행을 늘리거나 프롬프트를 줄이거나, num_generations를 "
+            "키우거나 배치를 줄이세요.",
         )
     )
 

@@ -24,14 +24,6 @@ from backend.workers.recorder import RecordedSFTTrainer
 from backend.workers.stop import StopHere
 
 
-def sft_dir(run_dir: Path) -> Path:
-    return run_dir / "sft"
-
-
-def sft_checkpoints_dir(run_dir: Path) -> Path:
-    return run_dir / "sft-checkpoints"
-
-
 def free_memory() -> None:
     """Give back what a finished trainer held; call it after the last reference is gone."""
     gc.collect()
@@ -44,11 +36,11 @@ def warm_up(job: Job, model: str) -> str:
 
     A stop saves a checkpoint of the warm-up; a later attempt goes on from it when its row says so.
     """
-    target = sft_dir(job.run_dir)
+    target = checkpoints.sft_dir(job.run_dir)
     if checkpoints.read_manifest(target) is not None and checkpoints.problem(target) is None:
         return str(target)
     _train(job, model, target)
-    shutil.rmtree(sft_checkpoints_dir(job.run_dir), ignore_errors=True)
+    shutil.rmtree(checkpoints.sft_checkpoints_dir(job.run_dir), ignore_errors=True)
     free_memory()
     return str(target)
 
@@ -66,7 +58,7 @@ def _train(job: Job, model: str, target: Path) -> None:
     job.enter("load")
     adapter = trl_adapter.sft_uses_adapter(config)
     quantization = trl_adapter.quantization_kwargs(config, job.device) if adapter else None
-    folder = sft_checkpoints_dir(job.run_dir)
+    folder = checkpoints.sft_checkpoints_dir(job.run_dir)
     tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=config.trust_remote_code)
     trainer = RecordedSFTTrainer(
         model=model,
@@ -78,6 +70,15 @@ def _train(job: Job, model: str, target: Path) -> None:
         quantization_config=BitsAndBytesConfig(**quantization) if quantization else None,
         manifest_facts=lambda: {"run": job.run.id, "attempt": job.run.attempt, "stage": "sft"},
     )
+    if not len(trainer.train_dataset):  # pyright: ignore[reportArgumentType]
+        raise StudioError(
+            Text(
+                en=f"sft_max_length: in all {len(rows)} warm-up rows the prompt alone has {config.sft_max_length} tokens "
+                "or more, so no answer is left to learn from; set it higher",
+                ko=f"sft_max_length: 워밍업 {len(rows)}행 모두 프롬프트만으로 {config.sft_max_length}토큰을 넘어 "
+                "배울 답변이 남지 않습니다. 값을 키우세요",
+            )
+        )
     resume = _resume_point(job, folder)
     total = int(trainer.set_initial_training_values(trainer.args, trainer.get_train_dataloader())[-1])
     job.begin("sft", total, resume[1] if resume else 0)
@@ -105,7 +106,7 @@ def _save(trainer: Any, model: str, target: Path, *, quantized: bool, job: Job) 
         # Four-bit weights cannot take the adapter without loss: merge it into the full-precision model instead.
         adapter = target.with_name("sft-adapter")
         trained.save_pretrained(str(adapter))
-        kwargs = trl_adapter.model_init_kwargs(job.config, job.device)
+        kwargs = trl_adapter.hardware_kwargs(job.config, job.device)["model_init_kwargs"]
         base = AutoModelForCausalLM.from_pretrained(model, **kwargs)
         trained = PeftModel.from_pretrained(base, str(adapter)).merge_and_unload()
     elif isinstance(trained, PeftModel):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from backend import data
+from backend import data, models
 from backend.config.schema import RunConfig
+from backend.models import embedded
 from backend.settings import Settings
 from backend.workers import device
 from backend.workers import rows as run_rows
@@ -75,13 +76,29 @@ class Attempt:
 
     def _model(self) -> str:
         """The folder or hub name to load; the embedded model is built first where it is not there yet."""
-        from backend import models
+        job = self.job
+        config, models_dir = job.config, job.settings.models_dir
+        if config.model == embedded.NAME and not embedded.is_built(models_dir, embedded.parse(config.model_args)):
+            self._build(models_dir)
+        return models.resolve(config.model, models_dir, config.model_args)
+
+    def _build(self, models_dir: Path) -> None:
+        from backend.workers import embedded as builder
 
         job = self.job
-        if Path(job.config.model).is_dir():
-            return job.config.model
-        models_dir: Path = job.settings.models_dir
-        return models.resolve(job.config.model, models_dir)
+        job.begin("build", None)
+        # The warm-up's own steps have the same phase: where a run has both, the build's curves get names of their own.
+        prefix = "build/" if "sft" in job.config.stages else ""
+
+        def on_metrics(step: int, total: int, values: dict[str, float]) -> None:
+            assert job.clock is not None
+            job.clock.total = total
+            job.writer.metrics(step, "sft", {prefix + name: value for name, value in values.items()})
+            job.step(step)
+
+        spec = embedded.parse(job.config.model_args)
+        builder.build(models_dir, on_metrics, lambda: job.stop.requested, spec)
+        job.stop.check()
 
     def close(self) -> bool:
         return self.job.writer.close()

@@ -6,6 +6,7 @@ The second raises at once in the main thread, wherever it is, and nothing more i
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from types import FrameType
@@ -57,6 +58,8 @@ class Stop:
         """Handle SIGTERM in the main thread. SIGINT is the same wish from a terminal."""
 
         def handler(signum: int, frame: FrameType | None) -> None:
+            # Not through logging: the signal may have come in the middle of it.
+            os.write(2, b"asked to end at once\n" if self.requested else b"asked to stop\n")
             self.ask()
 
         signal.signal(signal.SIGTERM, handler)

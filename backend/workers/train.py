@@ -56,7 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_attempt(settings: Settings, db: Database, run: Run, stop: Stop) -> int:
-    """Train, and write the end into the row (which says running). The exit code. The writer is closed first, so an ended run has all its records."""
+    """Train a run whose row says running, write its end there, and return the exit code.
+
+    The writer is closed before the end is written, so a run that has ended has all its records.
+    """
     quiet_libraries()
     from backend.workers.outcome import Outcome, outcome_of
     from backend.workers.stages import Attempt

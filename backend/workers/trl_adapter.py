@@ -7,7 +7,13 @@ script export and the form's checks can use them where the training libraries ar
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from backend.config.resolve import resolve
+
+if TYPE_CHECKING:
+    from backend.config.schema import RunConfig
+    from backend.estimate import DeviceFacts
 
 # Settings whose RunConfig field has the same name as in GRPOConfig or transformers' TrainingArguments.
 TRAINING_FIELDS = (
@@ -158,22 +164,12 @@ QUANTIZATION_FIELDS = ("load_in_8bit", "bnb_4bit_quant_type", "bnb_4bit_use_doub
 STEP_COUNTS = ("logging_steps", "eval_steps", "save_steps", "warmup_steps")
 
 
-class Device(Protocol):
-    """What the adapter needs to know of the device: `kind` is cpu, cuda, xpu or mps; `bf16` as the device says."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def bf16(self) -> bool: ...
-
-
-def _present(config: Any, names: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
+def _present(config: RunConfig, names: tuple[str, ...], prefix: str = "") -> dict[str, Any]:
     """The values of those settings that this RunConfig has, under the library's names."""
     return {name: getattr(config, prefix + name) for name in names if hasattr(config, prefix + name)}
 
 
-def generations_per_step(config: Any) -> int:
+def generations_per_step(config: RunConfig) -> int:
     """S, the micro-steps that one generation feeds: steps_per_generation, else from generation_batch_size, else GA.
 
     One process is assumed, as everywhere in the worker.
@@ -185,12 +181,12 @@ def generations_per_step(config: Any) -> int:
     return int(config.gradient_accumulation_steps)
 
 
-def generation_batch(config: Any) -> int:
+def generation_batch(config: RunConfig) -> int:
     """GB, the completions of one generation."""
     return generations_per_step(config) * int(config.per_device_train_batch_size)
 
 
-def cycle(config: Any) -> int:
+def cycle(config: RunConfig) -> int:
     """C, the optimizer steps after which a generation and a step begin together: lcm(S*mu, GA) / GA.
 
     It is S*mu/GA where that is whole; elsewhere (S*mu = 6, GA = 4) the two meet again only after a few rounds.
@@ -203,7 +199,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value >= 1 and value.is_integer() else value
 
 
-def aligned_save_steps(config: Any) -> int | float:
+def aligned_save_steps(config: RunConfig) -> int | float:
     """`save_steps` rounded up to a multiple of the cycle, so that a checkpoint never needs a half-used generation.
 
     With load_best_model_at_end it also has to stay a multiple of eval_steps. A share of the run (a float below 1)
@@ -219,45 +215,24 @@ def aligned_save_steps(config: Any) -> int | float:
     return math.ceil(int(steps) / unit) * unit
 
 
-def precision_kwargs(config: Any, device: Device) -> dict[str, Any]:
-    """`bf16`, `fp16` and `use_cpu` that the device can run, nearest to what was asked.
+def hardware_kwargs(config: RunConfig, device: DeviceFacts) -> dict[str, Any]:
+    """What the device decides: `use_cpu`, `bf16`, `fp16`, `activation_checkpointing`, `model_init_kwargs`.
 
-    No choice (bf16 None and fp16 False) takes bf16 where the device has it, fp16 on a CUDA device without it, and
-    full precision on a CPU and on MPS. transformers refuses bf16 on a CPU-only machine unless use_cpu is set.
+    transformers refuses bf16 on a CPU-only machine unless use_cpu is set.
     """
-    if device.kind not in ("cuda", "xpu"):
-        return {"use_cpu": device.kind == "cpu", "bf16": False, "fp16": False}
-    if config.bf16 or (config.bf16 is None and not config.fp16):
-        return {"use_cpu": False, "bf16": device.bf16, "fp16": not device.bf16}
-    return {"use_cpu": False, "bf16": False, "fp16": config.fp16}
+    found = resolve(config, device)
+    init = {"dtype": found.dtype, "attn_implementation": config.attn_implementation, "revision": config.model_revision}
+    return {
+        "use_cpu": found.use_cpu,
+        "bf16": found.bf16,
+        "fp16": found.fp16,
+        "activation_checkpointing": found.activation_checkpointing,
+        "model_init_kwargs": {k: v for k, v in init.items() if v is not None} | (config.model_init_kwargs or {}),
+        "dataloader_pin_memory": device.kind == "cuda" and not found.use_cpu,
+    }
 
 
-def _checkpointing(config: Any, device: Device) -> bool:
-    """Recomputing activations saves device memory and costs a third of the update; on a CPU only the cost is felt."""
-    asked = config.activation_checkpointing
-    return device.kind != "cpu" if asked is None else bool(asked)
-
-
-def model_init_kwargs(config: Any, device: Device) -> dict[str, Any]:
-    """`from_pretrained` arguments. `dtype` "auto": bfloat16 under an adapter where the device has it, else float32.
-
-    Full fine-tuning keeps float32 weights, because updates of a small learning rate vanish in bfloat16.
-    """
-    kwargs = dict(config.model_init_kwargs or {})
-    auto = "bfloat16" if uses_adapter(config) and device.bf16 and device.kind in ("cuda", "xpu") else "float32"
-    for name, value in (
-        ("dtype", auto if config.dtype == "auto" else config.dtype),
-        ("attn_implementation", config.attn_implementation),
-        ("revision", config.model_revision),
-    ):
-        if value is not None:
-            kwargs.setdefault(name, value)
-    if device.kind == "mps" and kwargs.get("dtype") in ("bfloat16", "float16"):
-        kwargs["dtype"] = "float32"
-    return kwargs
-
-
-def grpo_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, Any]:
+def grpo_kwargs(config: RunConfig, *, output_dir: str, device: DeviceFacts) -> dict[str, Any]:
     """Keyword arguments of GRPOConfig for this run on this device.
 
     Ours on purpose: no column is removed (rewards need them), no progress bar in the log, and old checkpoints are
@@ -269,9 +244,7 @@ def grpo_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, An
     kwargs |= _present(config, GRPO_FIELDS)
     if kwargs.get("save_strategy") == "steps" and "save_steps" in kwargs:
         kwargs["save_steps"] = aligned_save_steps(config)
-    kwargs |= precision_kwargs(config, device)
-    kwargs["activation_checkpointing"] = _checkpointing(config, device)
-    kwargs["model_init_kwargs"] = model_init_kwargs(config, device)
+    kwargs |= hardware_kwargs(config, device)
     kwargs |= {
         "output_dir": output_dir,
         "remove_unused_columns": False,
@@ -279,18 +252,15 @@ def grpo_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, An
         "disable_tqdm": True,
         "save_total_limit": None,
         "trust_remote_code": config.trust_remote_code,
-        "dataloader_pin_memory": device.kind == "cuda",
     }
     return kwargs
 
 
-def sft_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, Any]:
+def sft_kwargs(config: RunConfig, *, output_dir: str, device: DeviceFacts) -> dict[str, Any]:
     """Keyword arguments of SFTConfig for the warm-up. Nothing is saved on the way but at a stop and at the end."""
     kwargs = _present(config, SFT_FIELDS, SFT_PREFIX)
     kwargs = {k: _whole(v) if k in STEP_COUNTS else v for k, v in kwargs.items() if v is not None}
-    kwargs |= precision_kwargs(config, device)
-    kwargs["activation_checkpointing"] = _checkpointing(config, device)
-    kwargs["model_init_kwargs"] = model_init_kwargs(config, device)
+    kwargs |= hardware_kwargs(config, device)
     kwargs |= {
         "output_dir": output_dir,
         "seed": config.seed,
@@ -301,34 +271,31 @@ def sft_kwargs(config: Any, *, output_dir: str, device: Device) -> dict[str, Any
         "eval_strategy": "no",
         "shuffle_dataset": True,
         "trust_remote_code": config.trust_remote_code,
-        "dataloader_pin_memory": device.kind == "cuda",
     }
     return kwargs
 
 
-def uses_adapter(config: Any) -> bool:
+def uses_adapter(config: RunConfig) -> bool:
     return config.peft in ("lora", "qlora")
 
 
-def sft_uses_adapter(config: Any) -> bool:
+def sft_uses_adapter(config: RunConfig) -> bool:
     """Whether the warm-up trains an adapter (which is merged into the model it saves): `sft_peft`, "same" as GRPO."""
     return uses_adapter(config) if config.sft_peft == "same" else config.sft_peft == "lora"
 
 
-def lora_kwargs(config: Any) -> dict[str, Any]:
+def lora_kwargs(config: RunConfig) -> dict[str, Any]:
     """Keyword arguments of peft.LoraConfig, for the stage that trains an adapter."""
     kwargs = {theirs: getattr(config, ours) for ours, theirs in LORA_FIELDS if hasattr(config, ours)}
     kwargs = {name: value for name, value in kwargs.items() if value is not None}
     return {"task_type": "CAUSAL_LM"} | kwargs
 
 
-def quantization_kwargs(config: Any, device: Device) -> dict[str, Any] | None:
+def quantization_kwargs(config: RunConfig, device: DeviceFacts) -> dict[str, Any] | None:
     """Keyword arguments of transformers.BitsAndBytesConfig for QLoRA, else None."""
     if config.peft != "qlora":
         return None
     kwargs = {k: v for k, v in _present(config, QUANTIZATION_FIELDS).items() if v is not None}
     kwargs["load_in_4bit"] = not config.load_in_8bit if config.load_in_4bit is None else config.load_in_4bit
-    half = "float16" if device.kind == "cuda" and not device.bf16 else "bfloat16"
-    asked = config.bnb_4bit_compute_dtype
-    kwargs["bnb_4bit_compute_dtype"] = half if asked == "auto" else asked
+    kwargs["bnb_4bit_compute_dtype"] = resolve(config, device).bnb_4bit_compute_dtype
     return kwargs
