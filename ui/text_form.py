@@ -90,8 +90,8 @@ FORM: dict[str, Text] = {
     "form.plan": Text("What this will do", "이렇게 진행됩니다"),
     "form.checking": Text("checking…", "확인 중…"),
     "form.check_failed": Text(
-        "The server did not answer the check ({why}). It asks again at your next change.",
-        "서버가 확인 요청에 답하지 않았습니다({why}). 값을 바꾸면 다시 확인합니다.",
+        "The values could not be checked ({why}). It is tried again every few seconds.",
+        "값을 확인하지 못했습니다({why}). 몇 초마다 다시 시도합니다.",
     ),
     "form.plan_none": Text(
         "The plan appears once every value can be used.", "모든 값이 맞으면 계획이 여기에 나옵니다."

@@ -13,6 +13,8 @@ import { Steps } from './steps.js';
 import { toolbar } from './toolbar.js';
 import { plural, said } from './words.js';
 
+const RETRY_MS = 3000;
+
 export async function mount(root, ctx) {
   root.replaceChildren(h('p', { class: 'f-loading', t: 'form.loading' }));
   let json;
@@ -55,7 +57,10 @@ class FormPage {
     root.append(this.page);
     this.fit();
     for (const event of ['scroll', 'resize']) addEventListener(event, () => this.fit(), { passive: true });
-    ctx.onTab(() => this.fit());
+    ctx.onTab(() => {
+      this.fit();
+      if (ctx.isOpen('new') && this.plan.state.offline) this.check(0);
+    });
     this.draft.onChange((names) => this.changed(names));
     this.check(0);
   }
@@ -80,6 +85,7 @@ class FormPage {
   answered({ check, error }) {
     if (error) {
       this.plan.set({ pending: false, offline: said(error) });
+      setTimeout(() => { if (this.plan.state.offline && this.ctx.isOpen('new')) this.check(0); }, RETRY_MS);
       return;
     }
     this.steps.setProblems(check.errors ?? []);
@@ -120,6 +126,8 @@ class FormPage {
     try {
       const { run } = await this.ctx.api.post('/api/runs', { values: this.draft.values, preset: this.draft.preset });
       this.plan.set({ starting: false });
+      this.draft.reset('name'); // the next run gets a name of its own; everything else stays
+      this.ctx.runlist.refresh();
       this.ctx.state.set({ run: run.id, tab: 'live' });
     } catch (error) {
       this.plan.set({ starting: false, failed: said(error) });

@@ -59,8 +59,10 @@ export class PlanPanel {
     this.root = h('aside', { class: 'f-plan', 'aria-labelledby': 'f-plan-title' }, this.body,
       h('div', { class: 'f-launch' }, this.sheet, h('div', { class: 'f-name-box' }, this.nameLabel, this.name, this.nameError),
         h('div', { class: 'f-start-box' }, this.start, this.why)));
+    this.root.addEventListener('keydown', (event) => { if (event.key === 'Escape') this.unfold(false); });
   }
 
+  /** Narrow screens only: the plan lies folded above Start. */
   unfold(open) {
     this.root.toggleAttribute('data-open', open);
     this.sheet.setAttribute('aria-expanded', String(open));
