@@ -20,7 +20,7 @@ from storage.records import MetricPoint, Run
 from storage.runs import purge
 
 log = logging.getLogger(__name__)
-RECONCILE_S = 10.0
+RECONCILE_S = 5.0  # so that a lost run is told within ten seconds, with room to spare
 
 
 class Services:

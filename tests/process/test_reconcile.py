@@ -40,7 +40,7 @@ def test_a_killed_worker_is_failed_and_goes_on(studio: Studio) -> None:
     assert shown["can"] == {"stop": False, "stop_now": False, "resume": True, "delete": True}
     assert [step for step, _ in studio.services.reader.table(run.id, "train")] == list(range(1, 8))
     assert "step 8 of 12" in shown["log_tail"]
-    code, answer, words = studio.cli("resume", run.id)
+    code, _answer, words = studio.cli("resume", run.id)
     assert code == 0
     assert "goes on after step 5" in words
     studio.wait_state(run.id, RunState.SUCCEEDED)
