@@ -29,7 +29,8 @@ PRESENT: dict[Verdict, Text] = {
     "unclear": Text(en="Cannot tell", ko="판단할 수 없습니다"),
     "no_signal": Text(en="Nothing to learn from", ko="학습할 신호가 없습니다"),
 }
-PAST: dict[Verdict, Text] = PRESENT | {
+PAST: dict[Verdict, Text] = {
+    **PRESENT,
     "learning": Text(en="Learned", ko="학습되었습니다"),
     "falling": Text(en="Got worse", ko="나빠졌습니다"),
     "no_signal": Text(en="There was nothing to learn from", ko="학습할 신호가 없었습니다"),

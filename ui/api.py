@@ -266,6 +266,12 @@ def boot(call: Call) -> dict[str, Any]:
     return {"texts": all_texts(), "tabs": [tab.to_json() for tab in find_tabs()], "plotly": plotly_version()}
 
 
+async def nowhere(request: Request) -> Response:
+    """Whatever is asked under /api and is no route: in the same words as every other error."""
+    what = f"{request.method} {request.url.path}"
+    return failure(NotFound(Text(en=f"There is no {what}.", ko=f"{what}: 그런 주소가 없습니다.")))
+
+
 def api_routes(services: Door) -> list[BaseRoute]:
     """Every route of the page, in one table."""
     run = "/api/runs/{run_id}"
@@ -310,4 +316,5 @@ def api_routes(services: Door) -> list[BaseRoute]:
             "POST",
         ),
         route(services, f"{run}/resume", lambda c: run_json(c.services.resume(c.run_id)), "POST"),
+        Route("/api/{rest:path}", nowhere, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
     ]

@@ -1,0 +1,55 @@
+"""States of the live page that are not the happy one: no run, a deleted run, a failed run, NaN in the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Server
+
+
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("crash") / "home"
+    running = Server(home, 7980, FAKE_CRASH_AT="9", FAKE_NAN_AT="5", FAKE_STEP_S="0.02").start()
+    yield running
+    running.stop()
+
+
+def test_without_a_run_the_quickstart_is_one_press_away(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}?tab=live")
+    page.click("#start-quickstart")
+    page.wait_for_function("new URLSearchParams(location.search).get('run')")
+    run = page.evaluate("new URLSearchParams(location.search).get('run')")
+    page.wait_for_selector("#live-view:not([hidden])")
+    assert page.locator("#live-name").inner_text().startswith("quickstart")
+    server.end(run)
+
+
+def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]  # the 404 is what is tested
+    page.goto(f"{server.url}?tab=live&run=20200101-000000-aaaa")
+    page.wait_for_selector("#live-empty h2")
+    assert page.locator("#live-empty h2").inner_text() == "This run is no longer here"
+
+
+def test_a_failed_run_says_why_and_marks_what_was_not_a_number(page: Page, crashing: Server) -> None:
+    run = crashing.new_run(steps=30)
+    crashing.wait_state(run, "failed")
+    page.goto(f"{crashing.url}?tab=live&run={run}")
+    page.wait_for_selector("#live-banner [data-level=error]")
+    said = page.locator("#live-banner").inner_text()
+    assert said.startswith("Failed: ")
+    assert "Traceback" not in said
+    page.click("#language-switch [data-lang=ko]")
+    assert page.locator("#live-banner").inner_text().startswith("실패: ")
+    page.locator("[data-panel=optim]").scroll_into_view_if_needed()
+    page.wait_for_function("document.getElementById('chart-optim').data?.some(t => t.uid.startsWith('bad/'))")
+    marks = page.evaluate(
+        "document.getElementById('chart-optim').data.filter(t => t.uid.startsWith('bad/')).map(t => [t.x, t.text])"
+    )
+    assert marks == [[[5], ["손실: NaN"]]]
+    loss = page.evaluate("document.getElementById('chart-optim').data.find(t => t.uid === 'optim/loss').y[4]")
+    assert loss is None, "a gap stays a gap"
