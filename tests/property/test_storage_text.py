@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -60,7 +61,7 @@ records = st.one_of(
 
 def pairs(text: str) -> bool:
     """Two lone surrogates that make a pair: JSON columns (names and data, not texts) merge them."""
-    return any("\ud800" <= a <= "\udbff" and "\udc00" <= b <= "\udfff" for a, b in zip(text, text[1:], strict=False))
+    return any("\ud800" <= a <= "\udbff" and "\udc00" <= b <= "\udfff" for a, b in pairwise(text))
 
 
 @given(ANY)

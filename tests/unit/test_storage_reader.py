@@ -126,7 +126,8 @@ def test_a_resume_in_grpo_keeps_the_warm_up(store: Store) -> None:
 
 
 def test_a_resume_in_the_warm_up_undoes_what_came_after(store: Store) -> None:
-    store.put(1, [(step, "sft", {"loss": step}) for step in range(1, 81)] + [(1, "train", {"loss": 1.0})])
+    points: list[Any] = [(step, "sft", {"loss": step}) for step in range(1, 81)]
+    store.put(1, [*points, (1, "train", {"loss": 1.0})])
     runs.set_fields(store.db, RUN, stage="sft")
     resume(store, 20)
     _, curves = store.reader.history(RUN)
