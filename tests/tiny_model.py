@@ -12,8 +12,12 @@ CHAT_TEMPLATE = (
 )
 
 
-def build_tiny_model(folder: Path, seed: int = 0, layers: int = 2) -> Path:
-    """Write the model and its tokenizer to `folder` and return it. Special tokens: <pad>, <eos>, <unk>, roles."""
+def build_tiny_model(folder: Path, seed: int = 0, layers: int = 2, spread: float = 0.02) -> Path:
+    """Write the model and its tokenizer to `folder` and return it. Special tokens: <pad>, <eos>, <unk>, roles.
+
+    `spread` is the weights' standard deviation: at 0.02 the model repeats the last token, from 0.3 on the whole
+    prompt decides.
+    """
     import torch
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
@@ -40,7 +44,8 @@ def build_tiny_model(folder: Path, seed: int = 0, layers: int = 2) -> Path:
         num_attention_heads=2,
         num_key_value_heads=1,
         max_position_embeddings=256,
-        tie_word_embeddings=True,
+        initializer_range=spread,
+        tie_word_embeddings=False,
         pad_token_id=0,
         eos_token_id=1,
         bos_token_id=None,

@@ -73,8 +73,8 @@ def _train(job: Job, model: str, target: Path) -> None:
     if not len(trainer.train_dataset):  # pyright: ignore[reportArgumentType]
         raise StudioError(
             Text(
-                en=f"sft_max_length: in all {len(rows)} warm-up rows the prompt alone has {config.sft_max_length} tokens "
-                "or more, so no answer is left to learn from; set it higher",
+                en=f"sft_max_length: in all {len(rows)} warm-up rows the prompt alone has {config.sft_max_length} "
+                "tokens or more, so no answer is left to learn from; set it higher",
                 ko=f"sft_max_length: 워밍업 {len(rows)}행 모두 프롬프트만으로 {config.sft_max_length}토큰을 넘어 "
                 "배울 답변이 남지 않습니다. 값을 키우세요",
             )

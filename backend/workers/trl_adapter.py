@@ -27,7 +27,6 @@ TRAINING_FIELDS = (
     "lr_scheduler_kwargs",
     "warmup_steps",
     "optim",
-    "optim_args",
     "weight_decay",
     "adam_beta1",
     "adam_beta2",
@@ -247,6 +246,7 @@ def grpo_kwargs(config: RunConfig, *, output_dir: str, device: DeviceFacts) -> d
     kwargs |= hardware_kwargs(config, device)
     kwargs |= {
         "output_dir": output_dir,
+        "run_name": config.name or None,
         "remove_unused_columns": False,
         "report_to": list(config.report_to) or "none",
         "disable_tqdm": True,

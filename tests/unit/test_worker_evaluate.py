@@ -1,0 +1,111 @@
+"""The five measures: the same rows, template, decoding and scorer each time, whatever the batch."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.tiny_model import build_tiny_model
+
+from backend import rewards
+from backend.workers import evaluate as ev
+from backend.workers.stop import Stop, StopHere
+from storage.records import EvaluationItem
+
+EOS = [1]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder: Path = build_tiny_model(tmp_path_factory.mktemp("tiny"), seed=3, spread=0.3)
+    return AutoModelForCausalLM.from_pretrained(str(folder)), AutoTokenizer.from_pretrained(str(folder))
+
+
+def rows() -> list[dict[str, Any]]:
+    texts = ["1+1=", "what is twelve times twelve, worked out?", "a", "23 x 7 = ?", "no", "tell me something longer"]
+    return [{"prompt": [{"role": "user", "content": t}], "ground_truth": "2"} for t in texts]
+
+
+def answers(tiny: tuple[Any, Any], batch: int, given: list[dict[str, Any]] | None = None) -> list[list[int]]:
+    model, tokenizer = tiny
+    return ev.generate_greedy(
+        model, tokenizer, given or rows(), max_new_tokens=12, batch_size=batch, eos_ids=EOS, template_kwargs={},
+        check_stop=lambda: None, on_batch=lambda done: None,
+    )  # fmt: skip
+
+
+def test_batches_and_padding_change_nothing(tiny: tuple[Any, Any]) -> None:
+    one = answers(tiny, 1)
+    assert answers(tiny, 8) == one == answers(tiny, 4)
+    assert len({tuple(a) for a in one}) > 1, "the rows must differ for this to show anything"
+
+
+def test_the_models_own_sampling_settings_are_put_aside(tiny: tuple[Any, Any]) -> None:
+    model, _ = tiny
+    plain = answers(tiny, 8)
+    own = model.generation_config
+    own.do_sample, own.temperature, own.repetition_penalty, own.max_length = True, 5.0, 1.9, 3
+    model.train()
+    try:
+        assert answers(tiny, 8) == plain
+        assert model.generation_config is own
+        assert model.training
+    finally:
+        own.do_sample, own.temperature, own.repetition_penalty, own.max_length = False, 1.0, 1.0, None
+        model.eval()
+
+
+def test_a_stop_leaves_between_tokens(tiny: tuple[Any, Any]) -> None:
+    model, tokenizer = tiny
+    stop = Stop()
+    stop.ask()
+    with pytest.raises(StopHere):
+        ev.generate_greedy(
+            model, tokenizer, rows(), max_new_tokens=50, batch_size=8, eos_ids=EOS, template_kwargs={},
+            check_stop=stop.check, on_batch=lambda done: None,
+        )  # fmt: skip
+
+
+def scorers() -> ev.Scorers:
+    accuracy, shape = rewards.get("accuracy"), rewards.get("format")
+    return ev.Scorers([accuracy, shape], [1.0, 0.2], accuracy, shape)
+
+
+def test_the_measures(tiny: tuple[Any, Any]) -> None:
+    _, tokenizer = tiny
+
+    def ids(text: str, end: bool = True) -> list[int]:
+        return tokenizer(text=text)["input_ids"] + (EOS if end else [])
+
+    texts = [ids("<answer>2</answer>"), ids("<answer>3</answer>"), ids("2", end=False)]
+    items = ev.score(rows()[:3], texts, tokenizer, EOS, scorers())
+    assert [i.correct for i in items] == [True, False, False]
+    assert [i.formatted for i in items] == [True, True, False]
+    assert [i.eos for i in items] == [True, True, False]
+    assert items[0].reward == pytest.approx(1.2)
+    assert items[0].completion == "<answer>2</answer>"
+    summary = ev.summarise(items, when="before", step=0, dataset="d", seconds=1.0, scorers=scorers())
+    assert summary.accuracy == pytest.approx(1 / 3)
+    assert summary.format_rate == summary.eos_rate == pytest.approx(2 / 3)
+    assert summary.mean_length == pytest.approx((19 + 19 + 1) / 3)
+    assert summary.mean_reward == pytest.approx((1.2 + 0.2) / 3)
+
+
+def test_what_nobody_can_tell_is_not_zero() -> None:
+    blind = ev.Scorers([], [], None, None)
+    item = EvaluationItem("p", "text", None, "c", False, False, 3, True, None)
+    summary = ev.summarise([item], when="after", step=4, dataset="d", seconds=1.0, scorers=blind)
+    assert math.isnan(summary.accuracy)
+    assert math.isnan(summary.format_rate)
+    assert summary.mean_reward is None
+    assert (summary.eos_rate, summary.mean_length) == (1.0, 3.0)
+
+
+def test_identical_answers_are_noticed() -> None:
+    same = [EvaluationItem("p", "text", None, "c", False, False, 3, True, None)] * 3
+    assert ev.identical_answers(same)
+    assert not ev.identical_answers(same[:1])
