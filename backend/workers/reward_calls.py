@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from backend.errors import StudioError
+from backend.workers.memory import is_out_of_memory
 
 RewardFunction = Callable[..., Any]
 # on_error(function name, index of the completion in its batch, completion, traceback text)
@@ -90,7 +91,9 @@ def _one_by_one(
             scores.append(_scores(name, function(**row), 1)[0])
         except (RewardContractError, StudioError):
             raise
-        except Exception:
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
             failures += 1
             scores.append(None)
             on_error(name, index, row["completions"][0], traceback.format_exc())
@@ -105,7 +108,8 @@ def checked(function: RewardFunction, name: str, on_error: OnError) -> RewardFun
     """`function` under `name`, giving exactly one float or None for each completion.
 
     An exception is no verdict: the batch is scored one by one and the completions that fail are missing (None), each
-    told to `on_error`. Raises RewardContractError for a wrong count or kind, and when all of a batch fail.
+    told to `on_error`. Raises RewardContractError for a wrong count or kind, and when all of a batch fail; an
+    exhausted memory is no fault of a completion and is raised as it is.
     """
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
 
@@ -121,7 +125,9 @@ def checked(function: RewardFunction, name: str, on_error: OnError) -> RewardFun
             output = function(**kwargs)
         except StudioError:
             raise
-        except Exception:
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
             return _one_by_one(function, name, kwargs, count, on_error)
         return _scores(name, output, count)
 
