@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Server, open_page
 
-POINTS = "(document.getElementById('chart-reward')?.data?.find(t => t.uid === 'reward/reward')?.x.length ?? 0)"
+POINTS = "(document.getElementById('chart-reward')?.data?.find(t => t.uid === 'reward-reward')?.x.length ?? 0)"
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,8 @@ def run(server: Server) -> Iterator[str]:
 
 def opened(page: Page, server: Server, run: str, more: str = "") -> Page:
     page.goto(f"{server.url}?run={run}&tab=live{more}")
+    page.wait_for_selector("[data-panel=reward]")
+    page.locator("[data-panel=reward]").scroll_into_view_if_needed()
     page.wait_for_selector("#chart-reward .main-svg")
     page.wait_for_function(f"{POINTS} > 2")
     return page
@@ -115,7 +117,7 @@ def test_nothing_new_costs_a_few_bytes_and_no_redraw(page: Page, server: Server,
     page.click("#live-resume")
     server.wait_state(run, "running")
     wait_more(page, points(page) + 2)
-    steps = page.evaluate("document.getElementById('chart-reward').data.find(t => t.uid === 'reward/reward').x")
+    steps = page.evaluate("document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward').x")
     assert steps == sorted(set(steps)), "no line goes backward"
 
 
@@ -210,15 +212,15 @@ def test_axis_and_smoothing_are_one_control_for_all(page: Page, server: Server, 
     opened(page, server, run)
     page.click("#x-axis [data-mode=tokens]")
     page.wait_for_function(
-        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward/reward').x.at(-1) >= 1000"
+        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward').x.at(-1) >= 1000"
     )
     steps = page.evaluate(
-        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward/reward').customdata.slice(0, 3)"
+        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward').customdata.slice(0, 3)"
     )
     assert steps == [1, 2, 3]
     page.click("#x-axis [data-mode=step]")
     page.locator("#smoothing").fill("0")
-    page.wait_for_function("!document.getElementById('chart-reward').data.some(t => t.uid.endsWith('/smooth'))")
+    page.wait_for_function("!document.getElementById('chart-reward').data.some(t => t.uid.endsWith('-smooth'))")
 
 
 def test_a_click_on_a_chart_opens_the_groups_of_that_step(page: Page, server: Server, run: str) -> None:

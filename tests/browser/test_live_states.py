@@ -46,10 +46,10 @@ def test_a_failed_run_says_why_and_marks_what_was_not_a_number(page: Page, crash
     page.click("#language-switch [data-lang=ko]")
     assert page.locator("#live-banner").inner_text().startswith("실패: ")
     page.locator("[data-panel=optim]").scroll_into_view_if_needed()
-    page.wait_for_function("document.getElementById('chart-optim').data?.some(t => t.uid.startsWith('bad/'))")
+    page.wait_for_function("document.getElementById('chart-optim').data?.some(t => t.uid.startsWith('bad-'))")
     marks = page.evaluate(
-        "document.getElementById('chart-optim').data.filter(t => t.uid.startsWith('bad/')).map(t => [t.x, t.text])"
+        "document.getElementById('chart-optim').data.filter(t => t.uid.startsWith('bad-')).map(t => [t.x, t.text])"
     )
     assert marks == [[[5], ["손실: NaN"]]]
-    loss = page.evaluate("document.getElementById('chart-optim').data.find(t => t.uid === 'optim/loss').y[4]")
+    loss = page.evaluate("document.getElementById('chart-optim').data.find(t => t.uid === 'optim-loss').y[4]")
     assert loss is None, "a gap stays a gap"

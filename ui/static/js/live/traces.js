@@ -22,6 +22,9 @@ export function expand(series, store) {
     .sort((a, b) => order(store, a.matched) - order(store, b.matched) || a.matched.localeCompare(b.matched));
 }
 
+// plotly makes a CSS class of it, and a reward may be called anything.
+const uid = (panel, key) => `${panel}-${key.replace(/[^A-Za-z0-9]/g, (c) => `_${c.codePointAt(0).toString(16)}`)}`;
+
 const order = (store, name) => {
   const index = store.rewardNames.indexOf(name);
   return index < 0 ? store.rewardNames.length : index;
@@ -107,7 +110,7 @@ function lines(one, panel, store, { smoothing, scale, colors, t }) {
   const { x: steps, columns } = broken(curve.x, [curve.y, averaged], curve.thin || series.role === 'points' || series.role === 'stack');
   const [raw, strong] = columns;
   const x = steps.map(scale);
-  const base = { ...series.trace, uid: `${panel.id}/${key}`, name, legendgroup: key, x, customdata: steps };
+  const base = { ...series.trace, uid: uid(panel.id, key), name, legendgroup: key, x, customdata: steps };
   const format = `%{y:${panel.layout[axisName(series.row)]?.hoverformat ?? '.3~g'}}`;
   if (series.role === 'points') {
     return [{ ...base, y: raw, marker: { ...series.trace.marker, color: hue }, hovertemplate: format }];
@@ -128,7 +131,7 @@ function lines(one, panel, store, { smoothing, scale, colors, t }) {
   if (!series.smooth || smoothing <= 0 || curve.x.length < 3) return [{ ...base, y: raw, line, hovertemplate: format }];
   return [
     { ...base, y: raw, line: { ...line, color: fade(hue, 0.3), width: 1 }, showlegend: false, hovertemplate: format },
-    { ...base, uid: `${base.uid}/smooth`, y: strong, line, hoverinfo: 'skip' },
+    { ...base, uid: `${base.uid}-smooth`, y: strong, line, hoverinfo: 'skip' },
   ];
 }
 
@@ -144,7 +147,7 @@ function marks(shown, rows, { scale, colors, t }) {
     if (at.size === 0) return [];
     const points = [...at.values()];
     return [{
-      type: 'scatter', mode: 'markers', uid: `bad/${row}`, yaxis: `y${row + 11}`, showlegend: false, cliponaxis: false,
+      type: 'scatter', mode: 'markers', uid: `bad-${row}`, yaxis: `y${row + 11}`, showlegend: false, cliponaxis: false,
       x: points.map(([step]) => scale(step)), y: points.map(() => 0.04), customdata: points.map(([step]) => step), text: points.map(([, text]) => text),
       name: '', hovertemplate: '%{text}', marker: { symbol: 'x', size: 8, color: colors.stop },
     }];
