@@ -15,6 +15,9 @@ Key = BigInteger().with_variant(Integer, "sqlite")
 # Neither database stores a lone surrogate, and PostgreSQL no NUL: such texts are kept as hexadecimal behind a mark.
 MARK = "\x01hex:"
 
+# Made once: json.dumps with options builds an encoder a call.
+ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+
 
 def encode_text(value: str) -> str:
     """`value` itself where any database can hold it, else a marked hexadecimal form."""
@@ -85,7 +88,7 @@ class JsonText(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else json.dumps(value, separators=(",", ":"))
+        return None if value is None else ENCODE(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)

@@ -13,6 +13,11 @@ from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record
 from storage.records import Completion, Generation
 from storage.runs import add_event
 
+# Built once: a statement costs more to build than to run.
+ADD_METRICS = insert(m.metric)
+ADD_COMPLETIONS = insert(m.completion)
+ADD_GROUP = insert(m.sample_group).returning(m.sample_group.c.id)
+
 
 class RunGone(Exception):
     """The run was deleted, or never was: there is nothing to hang the rows on."""
@@ -56,7 +61,7 @@ class Rows:
             for name, value in record.values.items()
         ]  # fmt: skip
         if rows:
-            connection.execute(insert(m.metric), rows)
+            connection.execute(ADD_METRICS, rows)
 
     def _curve(self, connection: Connection, key: int, phase: str, name: str) -> int:
         known = self._series.get(key)
@@ -96,16 +101,16 @@ def _advance(connection: Connection, batch: Batch, key: int) -> bool:
 
 def _generation(connection: Connection, key: int, attempt: int, generation: Generation) -> None:
     rows: list[dict[str, Any]] = []
+    names = list(generation.reward_names)
     for group in generation.groups:
-        added = insert(m.sample_group).values(
-            run_key=key, attempt=attempt, step=generation.step, phase=generation.phase, prompt_id=group.prompt_id,
-            prompt=group.prompt, prompt_format=group.prompt_format, ground_truth=group.ground_truth,
-            reward_names=list(generation.reward_names),
-        )  # fmt: skip
-        group_id = connection.execute(added.returning(m.sample_group.c.id)).scalar_one()
-        rows += _completions(group_id, group.completions)
+        row = {
+            "run_key": key, "attempt": attempt, "step": generation.step, "phase": generation.phase,
+            "prompt_id": group.prompt_id, "prompt": group.prompt, "prompt_format": group.prompt_format,
+            "ground_truth": group.ground_truth, "reward_names": names,
+        }  # fmt: skip
+        rows += _completions(connection.execute(ADD_GROUP, row).scalar_one(), group.completions)
     if rows:
-        connection.execute(insert(m.completion), rows)
+        connection.execute(ADD_COMPLETIONS, rows)
 
 
 def _completions(group_id: int, completions: Sequence[Completion]) -> Iterable[dict[str, Any]]:
