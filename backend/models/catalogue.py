@@ -40,9 +40,9 @@ def entries(models_dir: Path | None = None) -> list[Entry]:
             embedded.NAME,
             Text("Embedded (1 M parameters)", "내장 모델(파라미터 100만 개)"),
             Text(
-                "A tiny Qwen2 that the project builds itself, in about a minute, and keeps. Knows column addition, "
+                "A tiny Llama that the project builds itself, in about a minute, and keeps. Knows column addition, "
                 "but for the carry.",
-                "프로젝트가 1분 남짓에 직접 만들어 보관하는 아주 작은 Qwen2입니다. 덧셈 필산을 하지만 "
+                "프로젝트가 1분 남짓에 직접 만들어 보관하는 아주 작은 Llama입니다. 덧셈 필산을 하지만 "
                 "받아올림을 자주 빠뜨립니다.",
             ),
             "built",

@@ -1,4 +1,4 @@
-"""The embedded model, described: a tiny Qwen2 that the project builds itself (backend/workers/embedded.py).
+"""The embedded model, described: a tiny Llama that the project builds itself (backend/workers/embedded.py).
 
 A supervised warm-up teaches it column addition from a teacher who often forgets the carry. It then writes the
 right form and makes that one mistake, which GRPO's reward can unlearn while a person watches.
@@ -61,7 +61,6 @@ class EmbeddedSpec:
             kv_heads=self.heads,
             intermediate=self.intermediate,
             vocab=VOCABULARY,
-            qkv_bias=True,
             context=self.context,
         )
 

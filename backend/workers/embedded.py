@@ -96,11 +96,15 @@ def build_tokenizer() -> Any:
 
 
 def new_model(spec: EmbeddedSpec, tokenizer: Any) -> Any:
-    """A Qwen2ForCausalLM of `spec` with fresh weights drawn by its seed."""
-    import torch
-    from transformers import Qwen2Config, Qwen2ForCausalLM
+    """A LlamaForCausalLM of `spec` with fresh weights drawn by its seed.
 
-    config = Qwen2Config(
+    Not a Qwen2: for that type AutoTokenizer insists on Qwen's own tokenizer class, whatever was saved, and that adds
+    a token beyond the vocabulary.
+    """
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
         vocab_size=embedded.VOCABULARY,
         hidden_size=spec.hidden,
         num_hidden_layers=spec.layers,
@@ -114,7 +118,7 @@ def new_model(spec: EmbeddedSpec, tokenizer: Any) -> Any:
         pad_token_id=tokenizer.pad_token_id,
     )
     torch.manual_seed(spec.seed)
-    return Qwen2ForCausalLM(config)
+    return LlamaForCausalLM(config)
 
 
 def warmup_rows(spec: EmbeddedSpec) -> list[dict[str, Any]]:
