@@ -47,6 +47,7 @@ class Services:
             ) from error
         self.reader = Reader(self.db)
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
+        self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}
         self._closing = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -95,6 +96,7 @@ class Services:
         """Remove an ended run: its rows, logs, checkpoints and trained model."""
         runs.delete(self.settings, self.db, self.get(run_id))
         self._ended.pop(run_id, None)
+        self._accuracy.pop(run_id, None)
 
     def reconcile(self) -> list[str]:
         """Settle runs that ended without saying so, start the next of the queue; ids of the runs that changed."""
@@ -130,8 +132,10 @@ class Services:
         return runs.find(self.reader.runs(), words)
 
     def runs(self) -> list[dict[str, Any]]:
-        """RunView of every run, the newest first."""
-        return [views.run_view(run, self._latest(run)) for run in self.reader.runs()]
+        """RunView of every run, the newest first, each with its held-out "accuracy": {"before", "after"}."""
+        return [
+            views.run_view(run, self._latest(run)) | {"accuracy": self._held_out(run)} for run in self.reader.runs()
+        ]
 
     def view(self, run_id: str) -> dict[str, Any]:
         """RunView of one run."""
@@ -259,6 +263,15 @@ class Services:
         if run.state.ended:
             self._ended[run.id] = (run.revision, latest)
         return latest
+
+    def _held_out(self, run: Run) -> dict[str, float | None]:
+        """Accuracy before and after training, None where there is none; read again only when the row has changed."""
+        known = self._accuracy.get(run.id)
+        if known is None or known[0] != run.revision:
+            by = {evaluation.when: evaluation.accuracy for evaluation in self.reader.evaluations(run.id)}
+            known = (run.revision, {"before": by.get("before"), "after": by.get("after")})
+            self._accuracy[run.id] = known
+        return known[1]
 
 
 def _not_drawn(config: Mapping[str, Any]) -> list[dict[str, Any]]:

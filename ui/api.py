@@ -17,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from backend.config.legacy import translate
+from backend.config.pasted import read_pasted
 from backend.errors import NotFound, Refused, StudioError, WrongState
 from backend.export import cell, metrics_csv, safe_header
 from backend.headline import for_run
@@ -213,6 +215,16 @@ def start(call: Call) -> Response:
     return answer(run_json(run), 201)
 
 
+def pasted(call: Call) -> dict[str, Any]:
+    """{"values", "notes", "errors"} of a pasted configuration, its old names mapped. Nothing is checked or kept."""
+    values, notes, problems = translate(read_pasted(call.text("text") or ""))
+    return {
+        "values": values,
+        "notes": [note.to_json() for note in notes],
+        "errors": [problem.to_json() for problem in problems],
+    }
+
+
 def delete(call: Call) -> dict[str, Any]:
     call.services.delete(call.run_id)
     return {"deleted": call.run_id}
@@ -286,6 +298,7 @@ def api_routes(services: Door) -> list[BaseRoute]:
             lambda c: check_json(c.services.check(c.mapping("values"), preset=c.text("preset"))),
             "POST",
         ),
+        route(services, "/api/pasted", pasted, "POST"),
         route(services, "/api/runs", lambda c: {"runs": c.services.runs()}),
         route(services, "/api/runs", start, "POST"),
         route(services, run, lambda c: c.services.show(c.run_id)),

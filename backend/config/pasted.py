@@ -1,0 +1,110 @@
+"""Text that somebody pastes: a TRL config as YAML or JSON, Python keyword arguments, command line flags, name=value."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from typing import Any
+
+import yaml
+
+from backend.config.presets import parse_sets
+from backend.errors import Refused
+from backend.text import Text
+
+LONGEST = 200_000
+EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")  # YAML 1.1 takes 2e-5, without a point, for text
+
+
+def read_pasted(text: str) -> dict[str, Any]:
+    """{name: value} of the text, names and values as written there (`legacy.translate` maps the old ones).
+
+    Read in this order: YAML or JSON with names at its top; Python, `GRPOConfig(a=1)` or `a=1, b=2`, where a value
+    that is no literal is kept as its text; flags, `--a 1 --b=2`; lines of `a=1`. Refused when it is none of them.
+    """
+    text = text.strip().lstrip("\ufeff")
+    if len(text) > LONGEST:
+        raise Refused(Text(f"The text is longer than {LONGEST:,} characters.", f"글이 {LONGEST:,}자보다 깁니다."))
+    for read in (_yaml, _python, _flags, _lines):
+        values = read(text)
+        if values:
+            return values
+    raise Refused(
+        Text(
+            "There are no names with values in this text. Lines such as num_generations: 8 would do.",
+            "이 글에는 이름과 값이 없습니다. num_generations: 8 같은 줄이면 됩니다.",
+        )
+    )
+
+
+def _yaml(text: str) -> dict[str, Any] | None:
+    try:
+        # An alias can make a small text into a huge value.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+            return None
+        loaded = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    if isinstance(loaded, dict) and isinstance(loaded.get("values"), dict) and "title" in loaded:
+        loaded = loaded["values"]  # one of our own preset files
+    return {str(name): _plain(value) for name, value in loaded.items()} if isinstance(loaded, dict) else None
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can carry it: dates and bytes, which YAML knows, become text."""
+    if isinstance(value, str) and EXPONENT.fullmatch(value):
+        return float(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _python(text: str) -> dict[str, Any] | None:
+    for code in (text, f"f({text}\n)"):
+        try:
+            tree = ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.keywords]
+        values = {word.arg: _literal(word.value) for call in calls for word in call.keywords if word.arg}
+        if values:
+            return values
+    return None
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return _plain(ast.literal_eval(node))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return ast.unparse(node)
+
+
+def _flags(text: str) -> dict[str, Any] | None:
+    """`accelerate launch x.py --a 1 --b=2 --c`: a flag without a value is true."""
+    if "--" not in text:
+        return None
+    try:
+        parts = shlex.split(text.replace("\\\n", " "))
+    except ValueError:
+        return None
+    values: dict[str, str] = {}
+    for at, part in enumerate(parts):
+        if not part.startswith("--") or len(part) < 3:
+            continue
+        name, equals, value = part[2:].partition("=")
+        following = parts[at + 1] if at + 1 < len(parts) else "--"
+        values[name] = value if equals else "true" if following.startswith("--") else following
+    return _sets([f"{name}={value}" for name, value in values.items() if name])
+
+
+def _lines(text: str) -> dict[str, Any] | None:
+    lines = [line.split("#", 1)[0].strip().rstrip(",") for line in text.splitlines()]
+    pairs = [line for line in lines if "=" in line and line.split("=", 1)[0].strip().isidentifier()]
+    return _sets(pairs)
+
+
+def _sets(pairs: list[str]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in parse_sets(pairs).items()}
