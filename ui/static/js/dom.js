@@ -27,7 +27,7 @@ function append(node, children) {
   }
 }
 
-/** h('button', {class, t: 'text.key', vars, tt: {title: 'text.key'}, data: {}, style: {}, onclick}, ...children) */
+/** h('button', {class, t: 'app.retry', vars, tt: {title: 'app.retry'}, data: {}, style: {}, onclick}, ...children) */
 export function h(tag, props, ...children) {
   const node = document.createElement(tag);
   apply(node, props);
