@@ -45,11 +45,14 @@ def kind_of(value: float) -> str | None:
 def stages_of(config: Mapping[str, Any]) -> list[str]:
     """The stages a run goes through, in order."""
     chosen = config.get("stages") or ["grpo"]
-    stages = ["build"] if str(config.get("model", "")).startswith("embedded") else []
-    stages += [stage for stage in ("sft",) if stage in chosen]
-    stages += ["evaluate_before"] if config.get("evaluate_before", True) else []
-    stages += [stage for stage in ("grpo",) if stage in chosen]
-    return stages + (["evaluate_after"] if config.get("evaluate_after", True) else [])
+    stages = ["build"] if config.get("model") == "embedded" else []
+    if "sft" in chosen:
+        stages.append("sft")
+    if "grpo" in chosen:
+        stages += ["evaluate_before"] if config.get("evaluate_before", True) else []
+        stages.append("grpo")
+        stages += ["evaluate_after"] if config.get("evaluate_after", True) else []
+    return stages
 
 
 def run_view(run: Run, latest: Latest, now: float | None = None) -> dict[str, Any]:
