@@ -14,7 +14,7 @@ from backend.config.report import Check, Note, Problem
 from backend.config.rules import run_rules
 from backend.config.rules.base import Facts
 from backend.config.schema import RunConfig
-from backend.config.surroundings import DATA_FIELDS, model_facts, row_counts
+from backend.config.surroundings import DATA_FIELDS, model_facts, row_count
 from backend.estimate import DeviceFacts
 
 
@@ -42,7 +42,7 @@ def check(
             problems.append(problem)
             unreadable.add(name)
     provisional = RunConfig.model_validate(good)
-    rows = None if unreadable & DATA_FIELDS else row_counts(provisional)
+    rows = None if unreadable & DATA_FIELDS else row_count(provisional)
     model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
     facts = Facts(device, rows, model)
     problems += run_rules(provisional, facts, frozenset(unreadable))

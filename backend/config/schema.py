@@ -41,8 +41,8 @@ class RunConfig(
 
     @model_validator(mode="after")
     def _within_bounds(self) -> RunConfig:
-        for name, info in type(self).model_fields.items():
-            broken = bound_broken(setting_of(info), getattr(self, name))
+        for name, meta in SETTINGS.items():
+            broken = bound_broken(meta, getattr(self, name))
             if broken is not None:
                 raise ValueError(f"{name}={getattr(self, name)!r}: {broken.en}")
         return self

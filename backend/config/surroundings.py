@@ -14,11 +14,25 @@ from backend.text import Text
 DATA_FIELDS = frozenset({"dataset", "dataset_args", "eval_size", "seed", "data_seed"})
 
 
-def row_counts(config: RunConfig) -> int | None:
-    """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway."""
+def row_count(config: RunConfig) -> int | None:
+    """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway.
+
+    Kept while the settings, and for a file its size and time, stay the same: the form asks at every keystroke.
+    """
+    picked = config.model_dump(include=set(DATA_FIELDS))
+    path = Path(config.dataset).expanduser()
     try:
-        return data.rows(config)
-    except (StudioError, OSError):
+        version = (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
+    except (OSError, ValueError):
+        version = None
+    return _row_count(json.dumps(picked, sort_keys=True, default=str), version)
+
+
+@lru_cache(maxsize=256)
+def _row_count(picked: str, version: tuple[int, int] | None) -> int | None:
+    try:
+        return data.rows(RunConfig(**json.loads(picked)))
+    except (StudioError, OSError, ValueError):
         return None
 
 

@@ -6,12 +6,14 @@ import importlib.util
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from backend.config.bounds import bound_broken
 from backend.config.report import Problem, as_change
-from backend.config.schema import RunConfig
+from backend.config.schema import SETTINGS, RunConfig
 from backend.config.surroundings import DATA_FIELDS
 from backend.estimate import DeviceFacts
 from backend.models import ModelFacts
 
+MOST = 5  # suggestions beside a problem
 PROCESSES = 1  # one run is one process on one device
 
 
@@ -65,34 +67,47 @@ def device_kind(config: RunConfig, facts: Facts) -> str | None:
 
 def find_all(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:
     """Every broken rule, without looking at its suggestions."""
-    return [p for r in RULES if not r.fields & unreadable for p in r.find(config, facts)]
+    return _find(_readable(unreadable), config, facts)
 
 
 def run_rules(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:
-    """Every broken rule; of each one's suggestions only those that mend it and break nothing else."""
-    found = find_all(config, facts, unreadable)
-    before = {_key(p) for p in found}
-    out = []
-    for problem in found:
-        once = [s for i, s in enumerate(problem.suggest) if s not in problem.suggest[:i]]
-        good = [s for s in once if _mends(config, facts, unreadable, problem, s, before)]
-        out.append(Problem(problem.field, problem.value, problem.rule, good[:5], problem.code))
+    """Every broken rule; of each one's suggestions only those that mend it, and of these those that break nothing
+    else, where there are any."""
+    rules = _readable(unreadable)
+    out: list[Problem] = []
+    for one in rules:
+        for problem in one.find(config, facts):
+            once = [s for i, s in enumerate(problem.suggest) if s not in problem.suggest[:i]]
+            left = [(s, _after(rules, config, facts, problem, s)) for s in once]
+            good = [s for s, new in left if new is not None and not new] or [s for s, new in left if new is not None]
+            out.append(Problem(problem.field, problem.value, problem.rule, good[:MOST], problem.code))
     return out
+
+
+def _readable(unreadable: frozenset[str]) -> list[Rule]:
+    return [r for r in RULES if not r.fields & unreadable]
+
+
+def _find(rules: list[Rule], config: RunConfig, facts: Facts) -> list[Problem]:
+    return [p for r in rules for p in r.find(config, facts)]
+
+
+def _after(
+    rules: list[Rule], config: RunConfig, facts: Facts, problem: Problem, suggestion: object
+) -> set[tuple[str, str]] | None:
+    """The problems that a suggestion brings; None when it does not make its own go. Only rules that read the changed
+    field are asked."""
+    name, value = as_change(problem, suggestion)
+    if getattr(config, name) == value or bound_broken(SETTINGS[name], value) is not None:
+        return None
+    changed = config.model_copy(update={name: value})
+    concerned = [r for r in rules if name in r.fields]
+    before = {_key(p) for p in _find(concerned, config, facts)}
+    if name in DATA_FIELDS:
+        facts = replace(facts, rows=None)  # the count belongs to the dataset as it was
+    after = {_key(p) for p in _find(concerned, changed, facts)}
+    return after - before if _key(problem) in before - after else None
 
 
 def _key(problem: Problem) -> tuple[str, str]:
     return problem.code, problem.field
-
-
-def _mends(
-    config: RunConfig, facts: Facts, unreadable: frozenset[str], problem: Problem, suggestion: object,
-    before: set[tuple[str, str]],
-) -> bool:  # fmt: skip
-    name, value = as_change(problem, suggestion)
-    if getattr(config, name) == value:
-        return False
-    changed = RunConfig.model_validate({**config.model_dump(), name: value})
-    if name in DATA_FIELDS:
-        facts = replace(facts, rows=None)  # the count belongs to the dataset as it was
-    after = {_key(p) for p in find_all(changed, facts, unreadable)}
-    return _key(problem) not in after and after <= before

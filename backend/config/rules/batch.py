@@ -48,7 +48,7 @@ def both_set(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     )  # fmt: skip
 
 
-@rule("generation_batch_size", "steps_per_generation", "per_device_train_batch_size")
+@rule("generation_batch_size", "steps_per_generation", "per_device_train_batch_size", "num_generations")
 def generation_holds_batches(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     gb, bs = config.generation_batch_size, config.per_device_train_batch_size * PROCESSES
     if gb is None or config.steps_per_generation is not None or gb % bs == 0:
