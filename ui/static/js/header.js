@@ -3,6 +3,7 @@ import * as api from './api.js';
 import { fill, h, keyed, setText } from './dom.js';
 import { DASH, number } from './format.js';
 import { LANGUAGES, label, lang, onLanguage, setLanguage, t } from './i18n.js';
+import { visible } from './plain.js';
 import * as runlist from './runlist.js';
 import * as state from './state.js';
 
@@ -61,7 +62,7 @@ function runPicker() {
     const runs = runlist.list() ?? [];
     const chosen = state.get().run;
     const entries = runs.some((run) => run.id === chosen) ? runs : [{ id: '', name: '' }, ...runs];
-    keyed(select, entries, (run) => run.id, (run) => h('option', { value: run.id }), (option, run) => setText(option, run.id === '' ? t(runs.length ? 'app.choose_run' : 'app.no_runs') : run.name || run.id));
+    keyed(select, entries, (run) => run.id, (run) => h('option', { value: run.id }), (option, run) => setText(option, run.id === '' ? t(runs.length ? 'app.choose_run' : 'app.no_runs') : visible(run.name || run.id)));
     select.value = runs.some((run) => run.id === chosen) ? chosen : '';
     select.disabled = runs.length === 0;
     const run = runlist.find(chosen);

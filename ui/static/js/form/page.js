@@ -37,7 +37,7 @@ class FormPage {
     this.steps = new Steps(schema, this.draft);
     this.notices = notices();
     this.presets = presetCards(schema, this.draft, (preset) => this.choose(preset));
-    this.paste = pasteBox({ onTake: (values) => this.take(values) });
+    this.paste = pasteBox({ onTake: (values, notes) => this.take(values, notes) });
     this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard() });
     this.plan = new PlanPanel(this.draft, {
       onStart: () => this.start(),
@@ -105,11 +105,11 @@ class FormPage {
     this.notices.say(() => t('form.discarded'), undo);
   }
 
-  take(values) {
+  take(values, notes) {
     const before = { ...this.draft.values };
     this.draft.set(values);
     const n = Object.keys(values).length;
-    this.notices.say(() => plural('form.pasted', n), () => {
+    this.notices.say(() => [plural('form.pasted', n), ...notes.map((note) => t(note.text))].join('\n'), () => {
       this.draft.values = before;
       this.draft.announce(null);
     });

@@ -1,6 +1,6 @@
 // The latest groups: one prompt, its completions side by side in rows, what each earned and the signal it carries.
 import { rewardHue } from './colors.js';
-import { plain } from './plain.js';
+import { plain } from '../plain.js';
 
 const SHOWN = 3; // groups at a time
 const FIRST = 4000; // characters of a text before "more"

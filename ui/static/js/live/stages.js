@@ -1,4 +1,5 @@
 // The stages of a run as one bar: what is done, what runs, what is to come, and how long it takes.
+const ENDED = ['succeeded', 'failed', 'stopped', 'lost'];
 const WEIGHT = { build: 2, sft: 2, evaluate_before: 1, grpo: 6, evaluate_after: 1 };
 
 export class Stages {
@@ -29,13 +30,13 @@ export class Stages {
       i18n.labelAttribute(node.lastElementChild, 'aria-label', `stage.${item.stage}`);
       return node;
     }, (node, item) => {
-      node.dataset.state = item.finished ? 'done' : item.active ? 'active' : 'next';
+      node.dataset.state = item.finished ? 'done' : item.active ? (ENDED.includes(run.state) ? run.state : 'active') : 'next';
       const track = node.lastElementChild;
       track.firstElementChild.style.width = `${(100 * item.share).toFixed(1)}%`;
       track.setAttribute('aria-valuenow', Math.round(100 * item.share));
       dom.setText(node.querySelector('.count'), item.count);
     });
-    this.ended = ['succeeded', 'failed', 'stopped', 'lost'].includes(run.state);
+    this.ended = ENDED.includes(run.state);
     this.format = format;
     this.clock();
   }

@@ -1,4 +1,5 @@
 // The top of the page: what the run is called, whether it learns, and what may be done with it.
+import { plain } from '../plain.js';
 import { stateBadge, updateBadge } from '../header.js';
 
 export class Top {
@@ -20,7 +21,9 @@ export class Top {
   draw(run, attempts) {
     const { ctx } = this;
     this.run = run;
-    ctx.dom.setText(this.name, run.name || run.id);
+    const name = run.name || run.id;
+    if (this.shown !== name) ctx.dom.fill(this.name, plain(name, ctx.h));
+    this.shown = name;
     updateBadge(this.badge, run);
     const last = attempts?.[attempts.length - 1];
     if (run.attempt > 1 && last) ctx.i18n.label(this.attempt, 'live.attempt', { n: run.attempt, step: last[1] });
@@ -88,7 +91,7 @@ export class Top {
       if (!tail || this.run.id !== id || this.run.state !== 'failed') return;
       const lines = tail.split('\n').slice(-12).join('\n');
       this.banner.firstElementChild?.querySelector('span')?.append(
-        h('details', {}, h('summary', { class: 'caption', t: 'live.last_lines' }), h('pre', { class: 'mono tail' }, lines)));
+        h('details', {}, h('summary', { class: 'caption', t: 'live.last_lines' }), h('pre', { class: 'mono tail' }, plain(lines, h))));
     } catch (error) {
       if (error.status !== 404) console.warn(error.message);
     }

@@ -1,11 +1,12 @@
 // From a panel's description and a run's curves to plotly's traces and layout. Pure: no DOM, no network.
+import { visible } from '../plain.js';
 import { fade, rewardHue } from './colors.js';
 
 const GAP = 0.17; // of the height, between the rows of one panel
 const BAD = { nan: 'NaN', inf: '∞', '-inf': '−∞' };
 
 // plotly reads a little HTML in names and labels; a reward may be called anything.
-const literal = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const literal = (text) => visible(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** The curves that one series of a panel stands for: [{key, matched, curve}]; families by reward order, then by name. */
 export function expand(series, store) {

@@ -30,3 +30,6 @@ export function plain(text, h, limit = Infinity) {
   if (shown.length < text.length) nodes.push(document.createTextNode('…'));
   return nodes;
 }
+
+/** The same as one string, for places that take no nodes: options, chart labels, attributes. */
+export const visible = (text) => Array.from(String(text), (character) => (HIDDEN.test(character) ? `[${symbol(character)}]` : character)).join('');
