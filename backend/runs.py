@@ -179,26 +179,12 @@ def resume(
     }
     _refuse_structural(changed)
     with launcher.require_lock(settings, run.id):
-        phase, step = resume_point(settings, run)
+        # Hashes are compared as the worker will, so that both come to the same step.
+        point = checkpoints.resume_point(settings.run_dir(run.id))
         try:
-            return begin_attempt(db, run.id, step, changed, config, phase=phase)
+            return begin_attempt(db, run.id, point.step, changed, config, phase=point.phase)
         except ValueError as error:
             raise WrongState(Text(en=str(error), ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다")) from error
-
-
-def resume_point(settings: Settings, run: Run) -> tuple[str, int]:
-    """The stage ('sft' or 'train') and the completed steps of it from which the worker will go on.
-
-    Hashes are compared here as the worker does, so that both come to the same step.
-    """
-    folder = settings.run_dir(run.id)
-    found = checkpoints.last_complete(folder)
-    if found is not None:
-        return "train", found[1]
-    if "sft" not in (run.config.get("stages") or ()) or checkpoints.problem(folder / "sft") is None:
-        return "train", 0
-    warmup = checkpoints.last_complete_in(folder / "sft-checkpoints")
-    return "sft", warmup[1] if warmup else 0
 
 
 def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:
