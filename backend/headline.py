@@ -36,6 +36,17 @@ PAST: dict[Verdict, Text] = {
     "no_signal": Text(en="There was nothing to learn from", ko="학습할 신호가 없었습니다"),
 }
 
+BEFORE_GRPO = {
+    "build": Text(en="The model is being built; GRPO comes after.", ko="모델을 만드는 중입니다. GRPO는 그 다음입니다."),
+    "sft": Text(
+        en="Supervised warm-up; GRPO comes after.", ko="지도 학습으로 준비하는 중입니다. GRPO는 그 다음입니다."
+    ),
+    "evaluate_before": Text(
+        en="Measuring the model on held-out rows before training.",
+        ko="학습 전에 검증 데이터로 모델을 평가하는 중입니다.",
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -211,7 +222,11 @@ class Curves(Protocol):
 
 
 def for_run(
-    reader: Curves, run_id: str, evaluations: Sequence[Mapping[str, Any]] = (), ended: bool = False
+    reader: Curves,
+    run_id: str,
+    evaluations: Sequence[Mapping[str, Any]] = (),
+    ended: bool = False,
+    stage: str | None = None,
 ) -> Headline:
     """The headline of a stored run. Runs above 20,000 steps are read thinned, with their peaks kept."""
     _, curves = reader.history(run_id, 20_000, names=("reward", "signal/zero_std", "frac_reward_zero_std"))
@@ -219,4 +234,7 @@ def for_run(
     def values(name: str) -> list[float]:
         return list(curves.get(("train", name), ((), ()))[1])
 
-    return headline(values("reward"), values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended)
+    rewards = values("reward")
+    if not rewards and not ended and stage in BEFORE_GRPO:
+        return Headline("none", BEFORE_GRPO[stage])
+    return headline(rewards, values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended)

@@ -238,7 +238,8 @@ def samples(call: Call) -> dict[str, Any]:
 
 def headline(call: Call) -> dict[str, Any]:
     run = call.services.show(call.run_id)
-    return for_run(call.services.reader, call.run_id, run["evaluations"], ended=run["ended_at"] is not None).to_json()
+    ended = run["ended_at"] is not None
+    return for_run(call.services.reader, call.run_id, run["evaluations"], ended, run["stage"]).to_json()
 
 
 def metrics_csv_of(call: Call) -> Response:

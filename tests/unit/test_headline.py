@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from backend.headline import difference, gain, headline, student, wilson
+from backend.headline import difference, for_run, gain, headline, student, wilson
 
 
 def noise(seed: int, n: int, slope: float = 0.0) -> list[float]:
@@ -101,3 +101,23 @@ def test_gain_needs_both_windows() -> None:
     found = gain([0.0] * 10 + [1.0] * 10)
     assert found is not None
     assert (found.first, found.last, found.sure) == (0.0, 1.0, True)
+
+
+class Stored:
+    """A reader of one run with these curves."""
+
+    def __init__(self, **curves: list[float]) -> None:
+        self.curves = {("train", name.replace("__", "/")): (range(len(v)), v) for name, v in curves.items()}
+
+    def history(self, run_id, max_points=0, names=None):
+        return 0, {key: curve for key, curve in self.curves.items() if names is None or key[1] in names}
+
+
+def test_of_a_stored_run() -> None:
+    assert for_run(Stored(), "x", stage="build").text.en.startswith("The model is being built")
+    assert for_run(Stored(), "x", stage="build", ended=True).text.en == "No GRPO step yet."
+    rising = noise(1, 60, 0.5)
+    found = for_run(Stored(reward=rising, frac_reward_zero_std=[0.5] * 60), "x")
+    assert (found.verdict, found.dead) == ("learning", pytest.approx(0.5))
+    own = for_run(Stored(reward=rising, frac_reward_zero_std=[0.5] * 60, signal__zero_std=[0.25] * 60), "x")
+    assert own.dead == pytest.approx(0.25), "what was recomputed from the groups is the better source"

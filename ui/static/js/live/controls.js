@@ -25,8 +25,9 @@ export class Controls {
     const mark = () => buttons.forEach((button) => button.setAttribute('aria-pressed', String(button.dataset.mode === this.mode)));
     mark();
     this.reset = h('button', { id: 'zoom-reset', class: 'btn small', type: 'button', t: 'chart.reset', disabled: true, onclick: onReset });
-    root.append(h('div', { class: 'chart-controls row' },
+    this.node = h('div', { class: 'chart-controls row' },
       h('label', { htmlFor: 'smoothing', class: 'caption', t: 'chart.smoothing' }), slide, value,
-      h('span', { class: 'caption', t: 'chart.x_axis' }), h('div', { class: 'segmented', id: 'x-axis', role: 'group', tt: { 'aria-label': 'chart.x_axis' } }, buttons), this.reset));
+      h('span', { class: 'caption', t: 'chart.x_axis' }), h('div', { class: 'segmented', id: 'x-axis', role: 'group', tt: { 'aria-label': 'chart.x_axis' } }, buttons), this.reset);
+    root.append(this.node);
   }
 }

@@ -152,7 +152,10 @@ class Live {
     this.top.headline(run);
     this.stages.draw(run);
     this.tiles.draw(store);
-    this.waiting.hidden = store.has('train') || store.has('sft');
+    const drawn = store.has('train') || store.has('sft');
+    this.waiting.hidden = drawn || this.stages.ended;
+    this.controls.node.hidden = !drawn;
+    this.groups.node.hidden = this.groupCursor === 0;
     this.groups.use(run, this.groupCursor, asStep(this.ctx.state.get().step), store.config.reward_weights);
     this.log.tick();
   }

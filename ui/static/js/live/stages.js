@@ -21,7 +21,7 @@ export class Stages {
       const finished = run.state === 'succeeded' || i < now;
       const active = i === now && !finished;
       const share = finished ? 1 : active && run.stage_total ? Math.min(1, run.stage_step / run.stage_total) : 0;
-      return { stage, share, active, finished, count: active && run.stage_total ? `${run.stage_step}/${run.stage_total}` : '' };
+      return { stage, share, active, finished, busy: active && !run.stage_total && !ENDED.includes(run.state), count: active && run.stage_total ? `${run.stage_step}/${run.stage_total}` : '' };
     });
     dom.keyed(this.bar, items, (item) => item.stage, (item) => {
       const node = h('li', { style: { '--weight': WEIGHT[item.stage] ?? 2 } },
@@ -31,6 +31,7 @@ export class Stages {
       return node;
     }, (node, item) => {
       node.dataset.state = item.finished ? 'done' : item.active ? (ENDED.includes(run.state) ? run.state : 'active') : 'next';
+      node.toggleAttribute('data-busy', item.busy);
       const track = node.lastElementChild;
       track.firstElementChild.style.width = `${(100 * item.share).toFixed(1)}%`;
       track.setAttribute('aria-valuenow', Math.round(100 * item.share));
