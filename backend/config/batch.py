@@ -24,17 +24,23 @@ class BatchPlan:
     """The ratio is 1 by construction: TRL skips the old log-probabilities (vLLM off)."""
 
 
-def batch_plan(config: RunConfig) -> BatchPlan:
-    """As GRPOConfig derives them. Where both sizes are set (refused) steps_per_generation is believed."""
-    bs, ga = config.per_device_train_batch_size, config.gradient_accumulation_steps
+def generation_size(config: RunConfig) -> tuple[int, int]:
+    """(completions of one generation, batches it feeds), as GRPOConfig derives them.
+
+    Where both are set (refused) steps_per_generation is believed.
+    """
+    bs = config.per_device_train_batch_size
     if config.steps_per_generation is not None:
-        steps = config.steps_per_generation
-        size = bs * steps
-    elif config.generation_batch_size is not None:
-        size = config.generation_batch_size
-        steps = max(1, size // bs)
-    else:
-        steps, size = ga, bs * ga
+        return bs * config.steps_per_generation, config.steps_per_generation
+    if config.generation_batch_size is not None:
+        return config.generation_batch_size, max(1, config.generation_batch_size // bs)
+    return bs * config.gradient_accumulation_steps, config.gradient_accumulation_steps
+
+
+def batch_plan(config: RunConfig) -> BatchPlan:
+    """The sizes of one generation and how often it comes."""
+    ga = config.gradient_accumulation_steps
+    size, steps = generation_size(config)
     every = steps * config.num_iterations
     return BatchPlan(
         generation_batch=size,

@@ -8,6 +8,8 @@ from typing import Any
 from backend.config.fields import Setting
 from backend.text import Text
 
+LARGEST = 2**53  # beyond it a float is no longer exact, and nothing here is that large
+
 
 def bounds_text(meta: Setting) -> Text:
     """The bounds in words, such as "at least 1 and below 2"."""
@@ -38,8 +40,10 @@ def bound_broken(meta: Setting, value: Any) -> Text | None:
     """The rule that a number breaks, or None. Values that are no numbers have no bounds."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return Text("must be a finite number", "유한한 수여야 합니다")
+    if abs(value) > LARGEST:
+        return Text("must be a number of ordinary size", "보통 크기의 수여야 합니다")
     if inside(meta, value):
         return None
     words = bounds_text(meta)

@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any
 
-from backend.config.bounds import bound_broken, bounds_text, nearest
+from backend.config.bounds import LARGEST, bound_broken, bounds_text, nearest
 from backend.config.fields import default_of
 from backend.config.kinds import Kind, kind_of
 from backend.config.report import Problem
@@ -158,6 +158,8 @@ def shown(value: Any) -> Any:
     """`value` as JSON can carry it, for a message."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
+        return f"{value:.3e}" if abs(value) < 10**300 else "a number of more than 300 digits"
     if isinstance(value, (str, int, float, bool)) or value is None:
         return value
     try:
@@ -202,7 +204,7 @@ def _near_numbers(name: str, kind: Kind, raw: Any, default: Any) -> list[Any]:
 
 def _out_of_bounds(name: str, kind: Kind, value: float, broken: Text) -> Problem:
     default = default_of(FIELDS[name])
-    if not math.isfinite(value):
+    if (isinstance(value, float) and not math.isfinite(value)) or abs(value) > LARGEST:
         return Problem(name, shown(value), broken, [default], "bounds")
     near = nearest(SETTINGS[name], value, default, kind.whole)
     if not near and kind.optional:

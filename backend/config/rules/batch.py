@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from backend.config.batch import BatchPlan, batch_plan
+from backend.config.batch import generation_size
 from backend.config.report import Problem, change
 from backend.config.rules.base import PROCESSES, Facts, rule
 from backend.config.schema import RunConfig
@@ -14,6 +14,9 @@ from backend.text import Text
 BATCH_FIELDS = (
     "per_device_train_batch_size", "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size",
 )  # fmt: skip
+
+
+MOST_DIVISOR = 100_000  # of absurd sizes only the small divisors are looked for
 
 
 def multiples_near(step: int, value: int, count: int = 2) -> list[int]:
@@ -25,7 +28,7 @@ def multiples_near(step: int, value: int, count: int = 2) -> list[int]:
 
 
 def divisors(n: int, least: int = 1) -> list[int]:
-    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    small = [d for d in range(1, min(math.isqrt(n), MOST_DIVISOR) + 1) if n % d == 0]
     return sorted({d for s in small for d in (s, n // s) if d >= least})
 
 
@@ -69,24 +72,24 @@ def generation_holds_batches(config: RunConfig, facts: Facts) -> Iterable[Proble
 def whole_groups(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.generation_batch_size is not None and config.steps_per_generation is not None:
         return  # both_set says it
-    group, plan = config.num_generations, batch_plan(config)
-    size = plan.generation_batch
+    group = config.num_generations
+    size, steps = generation_size(config)
     if size % group == 0:
         return
     yield Problem(
         "num_generations",
         group,
-        Text(f"must divide the generation batch, which is {_sum_en(config, plan)}",
-             f"생성 배치({_sum_en(config, plan)})의 약수여야 합니다"),
+        Text(f"must divide the generation batch, which is {_sum(config, size, steps)}",
+             f"생성 배치({_sum(config, size, steps)})의 약수여야 합니다"),
         [*_other_groups(size, group), *_other_batches(config, group)],
         "whole_groups",
     )  # fmt: skip
 
 
-def _sum_en(config: RunConfig, plan: BatchPlan) -> str:
+def _sum(config: RunConfig, size: int, steps: int) -> str:
     if config.generation_batch_size is not None:
-        return str(plan.generation_batch)
-    return f"{config.per_device_train_batch_size} x {plan.steps_per_generation} = {plan.generation_batch}"
+        return str(size)
+    return f"{config.per_device_train_batch_size} x {steps} = {size}"
 
 
 def _other_groups(size: int, group: int) -> list[int]:
@@ -130,14 +133,15 @@ def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """TRL's sampler leaves out what does not fill a generation batch: with too few rows it ends after 0 steps."""
     if config.generation_batch_size is not None and config.steps_per_generation is not None:
         return
-    plan = batch_plan(config)
-    if facts.rows is None or plan.generation_batch % config.num_generations or facts.rows >= plan.prompts:
-        return
     rows, group = facts.rows, config.num_generations
+    size, _ = generation_size(config)
+    prompts = size // group
+    if rows is None or size % group or rows >= prompts:
+        return
     rule_text = Text(
-        f"one generation needs {plan.prompts} different prompts and the training set has {rows}: the run would end "
+        f"one generation needs {prompts} different prompts and the training set has {rows}: the run would end "
         "after 0 steps",
-        f"한 번 생성하는 데 프롬프트 {plan.prompts}개가 필요한데 학습 데이터는 {rows}개입니다: 0스텝으로 끝납니다",
+        f"한 번 생성하는 데 프롬프트 {prompts}개가 필요한데 학습 데이터는 {rows}개입니다: 0스텝으로 끝납니다",
     )
     if config.generation_batch_size is not None:
         step = math.lcm(group, config.per_device_train_batch_size)
@@ -154,6 +158,6 @@ def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         most = rows * group // other // step * step
         if most >= 1:
             suggest.append(change(name, most))
-    bigger = [d for d in divisors(plan.generation_batch, 2) if plan.generation_batch // d <= rows]
+    bigger = [d for d in divisors(size, 2) if size // d <= rows]
     suggest += [change("num_generations", d) for d in bigger[:1]]
     yield Problem("dataset", config.dataset, rule_text, suggest, "enough_rows")

@@ -65,7 +65,7 @@ def best_save_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Prob
         yield Problem("save_strategy", "best", text, ["steps", change("eval_strategy", "steps")], "best_save")
 
 
-@rule("metric_for_best_model", "save_strategy")
+@rule("metric_for_best_model", "save_strategy", "load_best_model_at_end")
 def best_save_needs_metric(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """transformers: save_strategy="best" requires metric_for_best_model (Trainer.__init__)."""
     if config.save_strategy == "best" and config.metric_for_best_model is None and not config.load_best_model_at_end:

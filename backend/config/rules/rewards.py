@@ -72,7 +72,7 @@ def weight_each(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("reward_weights", weights, text, [None, [1.0] * count], "weights_zero")
 
 
-@rule("rewards", "reward_args")
+@rule("rewards", "reward_args", "reward_weights")
 def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     known = registry.names()
     for name, args in config.reward_args.items():
