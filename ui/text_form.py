@@ -105,7 +105,8 @@ FORM: dict[str, Text] = {
     "form.plan_story": Text(
         "Each step takes {prompts} prompts and writes {group} completions to each: {completions} to score. "
         "That is done {steps} times.",
-        "스텝마다 프롬프트 {prompts}개에 답변을 {group}개씩, 모두 {completions}개를 만들어 채점합니다. 이를 {steps}번 반복합니다.",
+        "스텝마다 프롬프트 {prompts}개에 답변을 {group}개씩, 모두 {completions}개를 만들어 채점합니다. "
+        "이를 {steps}번 반복합니다.",
     ),
     "form.prompts_per_step": Text("prompts a step", "스텝당 프롬프트"),
     "form.completions_per_step": Text("completions a step", "스텝당 답변"),
@@ -145,13 +146,13 @@ FORM: dict[str, Text] = {
     ),
     "form.paste": Text("Paste a TRL config", "TRL 설정 붙여넣기"),
     "form.paste_lead": Text(
-        "YAML, JSON, or name=value lines. Old names are mapped, and each mapping is said.",
-        "YAML, JSON, 또는 이름=값 줄. 옛 이름은 새 이름으로 바꾸고, 바꾼 것을 알려 줍니다.",
+        "YAML, JSON, Python such as GRPOConfig(...), flags, or name=value lines. "
+        "Old names are mapped, and it is said which.",
+        "YAML, JSON, GRPOConfig(...) 같은 파이썬, 명령줄 옵션, 이름=값 줄을 읽습니다. "
+        "옛 이름은 새 이름으로 바꾸고 알려 줍니다.",
     ),
     "form.paste_take": Text("Take these values", "이 값 쓰기"),
     "form.paste_cancel": Text("Leave the form as it is", "그대로 두기"),
-    "form.paste_none": Text("There is no name with a value in this text.", "이 글에는 이름과 값이 없습니다."),
-    "form.paste_failed": Text("This text could not be read: {why}", "이 글을 읽지 못했습니다: {why}"),
     "form.pasted": Text("{n} values taken from the pasted text.", "붙여넣은 글에서 값 {n}개를 가져왔습니다."),
     "form.pasted_1": Text("1 value taken from the pasted text.", "붙여넣은 글에서 값 1개를 가져왔습니다."),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -19,17 +20,25 @@ def opened(page: Page, server: Server, lang: str = "en", **query: str) -> Page:
     return page
 
 
+def preset(server: Server, name: str = "quickstart") -> dict[str, Any]:
+    """The preset's own values: what the page must show, whatever they are tuned to."""
+    found = next(one for one in server.call("GET", "/api/schema")["presets"] if one["name"] == name)
+    return found["values"]
+
+
 def figure(page: Page, key: str):
     return page.locator(f'.f-figure-value[data-figure="{key}"]')
 
 
 def test_the_plan_of_the_preset_is_said_before_anything_is_touched(page: Page, server: Server) -> None:
     opened(page, server)
+    values = preset(server)
+    batch = values["per_device_train_batch_size"] * values.get("gradient_accumulation_steps", 1)
     expect(page.locator('.f-card[data-preset="quickstart"] input')).to_be_checked()
-    expect(figure(page, "prompts_per_step")).to_have_text("8")
-    expect(figure(page, "completions_per_step")).to_have_text("64")
-    expect(figure(page, "total_steps")).to_have_text("100")
-    expect(page.locator(".f-story")).to_contain_text("64")
+    expect(figure(page, "prompts_per_step")).to_have_text(str(batch // values["num_generations"]))
+    expect(figure(page, "completions_per_step")).to_have_text(str(batch))
+    expect(figure(page, "total_steps")).to_have_text(str(values["max_steps"]))
+    expect(page.locator(".f-story")).to_contain_text(str(batch))
     expect(page.locator(".f-memory-sum")).to_contain_text("GB")
     assert page.locator(".f-memory-part").count() >= 4
 
@@ -44,6 +53,8 @@ def test_every_setting_of_the_schema_has_one_row(page: Page, server: Server) -> 
 
 def test_broken_group_arithmetic_is_mended_by_a_button_at_the_field(page: Page, server: Server) -> None:
     opened(page, server)
+    page.fill("#f-per_device_train_batch_size", "64")
+    page.fill("#f-gradient_accumulation_steps", "1")
     field = page.locator('[data-field="num_generations"]')
     page.fill("#f-num_generations", "7")
     expect(field).to_have_attribute("data-wrong", "")
@@ -79,7 +90,8 @@ def test_what_cannot_be_read_is_said_and_nothing_is_lost(page: Page, server: Ser
     page.locator("#f-temperature").focus()
     expect(page.locator("#f-learning_rate")).to_have_value("fast")
     field.locator(".f-reset").click()
-    expect(page.locator("#f-learning_rate")).to_have_value("1e-4")
+    shown = float(page.locator("#f-learning_rate").input_value())
+    assert shown == preset(server)["learning_rate"]
     page.wait_for_selector(READY)
 
 
@@ -94,7 +106,7 @@ def test_the_draft_survives_a_reload_and_can_be_discarded_and_brought_back(page:
     expect(page.locator("#f-temperature")).to_have_value("0.7")
     expect(page.locator(".f-only")).to_contain_text("(2)")
     page.click(".f-discard")
-    expect(page.locator("#f-max_steps")).to_have_value("100")
+    expect(page.locator("#f-max_steps")).to_have_value(str(preset(server)["max_steps"]))
     page.click(".f-notice .btn.small:not(.ghost)")
     expect(page.locator("#f-max_steps")).to_have_value("33")
 
@@ -153,8 +165,9 @@ def test_rewards_and_their_weights_are_one_list(page: Page, server: Server) -> N
     rows = page.locator(".f-reward")
     expect(rows).to_have_count(2)
     weight = page.locator('.f-reward[data-reward="format"] .f-weight')
-    expect(weight).to_have_value("0.2")
-    weight.fill("1")
+    weights = dict(zip(preset(server)["rewards"], preset(server)["reward_weights"], strict=True))
+    expect(weight).to_have_value(f"{weights['format']:g}")
+    weight.fill(f"{weights['accuracy']:g}")
     expect(page.locator('.f-reward[data-reward="accuracy"] .f-share-text')).to_have_text("50% of the total")
     page.locator('.f-reward[data-reward="format"] .f-icon').click()
     expect(rows).to_have_count(1)
@@ -179,14 +192,15 @@ def test_a_late_answer_to_an_older_question_is_dropped(page: Page, server: Serve
             route.continue_()
 
     page.route("**/api/check", check)
-    page.fill("#f-num_generations", "7")
-    page.wait_for_timeout(600)
+    page.fill("#f-per_device_train_batch_size", "64")
+    with page.expect_request(lambda request: '"num_generations":7' in (request.post_data or "")):
+        page.fill("#f-num_generations", "7")
     page.fill("#f-num_generations", "16")
     page.wait_for_selector(READY)
     assert held
     with page.expect_response("**/api/check"):
         held[0].continue_()
-    page.wait_for_timeout(200)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     expect(page.locator('[data-field="num_generations"] .f-problem')).to_have_count(0)
     expect(figure(page, "prompts_per_step")).to_have_text("4")
 
@@ -194,10 +208,15 @@ def test_a_late_answer_to_an_older_question_is_dropped(page: Page, server: Serve
 def test_a_pasted_config_fills_the_form_and_unknown_names_can_be_left_out(page: Page, server: Server) -> None:
     opened(page, server)
     page.click(".f-paste-open")
-    page.fill(".f-paste-area", "# from a tutorial\nlearning_rate: 2e-5\nnum_generations: 4\nno_such_thing: <b>1</b>\n")
+    page.fill(
+        ".f-paste-area",
+        "# from a tutorial\nlearning_rate: 2e-5\nnum_generations: 4\nwarmup_ratio: 0.2\nno_such_thing: <b>1</b>\n",
+    )
     page.click(".f-paste-take")
     expect(page.locator("#f-learning_rate")).to_have_value("2e-5")
     expect(page.locator("#f-num_generations")).to_have_value("4")
+    expect(page.locator("#f-warmup_steps")).to_have_value("0.2")  # under its name of today, and said so
+    expect(page.locator(".f-notice-text")).to_contain_text("warmup_ratio is called warmup_steps now")
     note = page.locator(".f-note[data-severity=stop]", has_text="no_such_thing")
     expect(note).to_be_visible()
     note.locator(".f-leave-out").click()
