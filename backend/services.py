@@ -56,9 +56,11 @@ class Services:
     def check(self, raw: Mapping[str, Any], preset: str | None = None) -> Any:
         """A backend.config Check of `raw` on top of `preset`; NotFound for an unknown preset."""
         from backend import config
+        from backend.measured import step_seconds
 
         values = config.merge(config.load_preset(preset) if preset else None, None, raw)
-        return config.check(values, home=self.settings.home, device=device.facts())
+        measured = step_seconds(self.reader, values)
+        return config.check(values, home=self.settings.home, device=device.facts(), step_seconds=measured)
 
     def schema(self) -> dict[str, Any]:
         """The form's fields, groups and presets, as JSON."""
