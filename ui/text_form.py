@@ -102,6 +102,15 @@ FORM: dict[str, Text] = {
         "한 번 생성할 때 프롬프트 {prompts}개에 답변을 {group}개씩, 모두 {completions}개를 만들어 채점하고 "
         "{cycle}번 업데이트합니다. 전체 {steps}스텝입니다.",
     ),
+    "form.plan_story_cycle_1": Text(
+        "Each generation takes 1 prompt and writes {group} completions to it, learned from in {cycle} updates. "
+        "{steps} steps in all.",
+        "한 번 생성할 때 프롬프트 1개에 답변 {group}개를 만들어 채점하고 {cycle}번 업데이트합니다. 전체 {steps}스텝입니다.",
+    ),
+    "form.plan_story_1": Text(
+        "Each step takes 1 prompt and writes {group} completions to it to score. That is done {steps} times.",
+        "스텝마다 프롬프트 1개에 답변 {group}개를 만들어 채점합니다. 이를 {steps}번 반복합니다.",
+    ),
     "form.plan_story": Text(
         "Each step takes {prompts} prompts and writes {group} completions to each: {completions} to score. "
         "That is done {steps} times.",

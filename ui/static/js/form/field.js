@@ -65,8 +65,9 @@ export class Field {
       facts.push(field.default === null ? null : t('form.default', { value: typed(field.default) }));
     }
     this.bounds.textContent = facts.filter(Boolean).join(' · ');
-    const back = t('form.reset', { value: typed(base) });
-    this.reset.textContent = `↺ ${typed(base)}`;
+    const was = base === null || base === '' ? t('form.not_set') : typed(base);
+    const back = t('form.reset', { value: was });
+    this.reset.textContent = `↺ ${was}`;
     this.reset.title = back;
     this.reset.setAttribute('aria-label', `${t(field.label)}: ${back}`);
     this.sayProblems();

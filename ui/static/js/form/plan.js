@@ -1,9 +1,9 @@
 // "What this will do": the plan in a sentence, in figures, in memory and time; what warns, what is inert; Start.
 
 import { h } from '../dom.js';
-import { DASH, duration } from '../format.js';
+import { DASH, duration, number } from '../format.js';
 import { t } from '../i18n.js';
-import { about, bytes, count, typed } from './format.js';
+import { about, bytes, count } from './format.js';
 import { prose } from './prose.js';
 import { suggestions } from './suggestions.js';
 import { plural, saying } from './words.js';
@@ -79,7 +79,8 @@ export class PlanPanel {
     this.status.textContent = pending ? t('form.checking') : '';
     this.root.toggleAttribute('data-pending', pending);
     const plan = check?.plan ?? null;
-    this.root.toggleAttribute('data-stale', !plan && check !== null);
+    // With a broken rule the numbers are those of the last good plan, or do not quite hold: they step back.
+    this.root.toggleAttribute('data-stale', check !== null && (!plan || check.errors.length > 0));
     if (plan || check === null) this.plan = plan;
     this.renderPlan(this.plan);
     const problems = (check?.errors ?? []).map((problem) => ({ kind: 'stop', field: problem.field, text: problem.rule, problem }));
@@ -96,10 +97,11 @@ export class PlanPanel {
   }
 
   renderPlan(plan) {
-    if (!plan) this.story.textContent = t('form.plan_none');
+    const whole = Number.isInteger(plan?.prompts_per_generation) && Number.isInteger(plan?.completions_per_generation / plan?.prompts_per_generation);
+    if (!whole) this.story.textContent = t('form.plan_none');
     else {
       const [prompts, completions] = [plan.prompts_per_generation, plan.completions_per_generation];
-      this.story.textContent = t(plan.cycle > 1 ? 'form.plan_story_cycle' : 'form.plan_story', {
+      this.story.textContent = plural(plan.cycle > 1 ? 'form.plan_story_cycle' : 'form.plan_story', prompts, {
         prompts: count(prompts), completions: count(completions), group: prompts ? count(completions / prompts) : DASH,
         steps: count(plan.total_steps ?? NaN), cycle: figure(plan.cycle),
       });
@@ -118,7 +120,7 @@ export class PlanPanel {
     this.limits.replaceChildren(...limits.map((text) => h('li', null, prose(t(text)))));
     this.time.replaceChildren(
       h('h3', { class: 'f-part-title' }, t('form.time')),
-      h('p', { class: 'f-time-value' }, Number.isFinite(plan?.seconds) ? t('form.time_about', { time: duration(plan.seconds) }) : '–'),
+      h('p', { class: 'f-time-value' }, Number.isFinite(plan?.seconds) ? t('form.time_about', { time: duration(rough(plan.seconds)) }) : '–'),
       h('p', { class: 'f-basis' }, t(plan?.seconds_basis) || t('form.time_unknown')));
   }
 
@@ -159,7 +161,13 @@ export class PlanPanel {
 }
 
 function figure(value) {
-  return Number.isInteger(value) ? count(value) : typed(value);
+  return Number.isInteger(value) ? count(value) : number(value);
+}
+
+/** An estimate does not know its seconds: to 5 s under ten minutes, 30 s under an hour, 5 min above. */
+function rough(seconds) {
+  const grain = seconds < 60 ? 1 : seconds < 600 ? 5 : seconds < 3600 ? 30 : 300;
+  return Math.round(seconds / grain) * grain;
 }
 
 /** A stacked bar of the parts against what is free, each part with its number. */
