@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass, field
+import time
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from storage.columns import ENCODE
 from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group
 
 
@@ -53,13 +55,23 @@ Record = Metrics | Generation | Happening | Progress | Evaluated
 
 def weight(record: Record) -> int:
     """How many rows a record becomes, about."""
-    if isinstance(record, Metrics):
-        return len(record.values)
-    if isinstance(record, Generation):
-        return sum(1 + len(group.completions) for group in record.groups)
-    if isinstance(record, Evaluated):
-        return 1 + len(record.items)
+    try:
+        if isinstance(record, Metrics):
+            return len(record.values)
+        if isinstance(record, Generation):
+            return sum(1 + len(group.completions) for group in record.groups)
+        if isinstance(record, Evaluated):
+            return 1 + len(record.items)
+    except (AttributeError, TypeError):
+        pass  # not what its type says: found out, and told, where it is stored
     return 1
+
+
+def refused(record: object, error: Exception, kind: str | None = None) -> Happening:
+    """The event that stands in for a record which cannot be stored."""
+    cause = getattr(error, "orig", None) or error
+    message = f"a {kind or type(record).__name__} record could not be stored: {cause}"
+    return Happening(time.time(), "record_refused", "error", message, {"record": repr(record)[:2000]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +89,29 @@ def to_line(batch: Batch) -> str:
     """One line of JSON, without its newline; floats may be NaN or Infinity, as Python's json writes them."""
     records = [[type(record).__name__, _plain(asdict(record))] for record in batch.records]
     head = {"writer": batch.writer, "seq": batch.seq, "run": batch.run_id, "attempt": batch.attempt}
-    return json.dumps(head | {"records": records}, separators=(",", ":"), default=_number)
-
-
-def _number(value: Any) -> Any:
-    """What json cannot write: numpy's and torch's scalars as numbers, anything else as a description of it."""
-    return value.item() if hasattr(value, "item") else repr(value)
+    return ENCODE(head | {"records": records})
 
 
 def from_line(line: str) -> Batch:
-    """The inverse of `to_line`. Raises ValueError, KeyError or TypeError for a line that was cut or is foreign."""
+    """The inverse of `to_line`. Raises ValueError, KeyError or TypeError for a line that was cut or is foreign.
+
+    A record that was not what its type says becomes an event; it does not take the others of its line along.
+    """
     raw = json.loads(line)
-    records = tuple(_record(kind, _exact(values)) for kind, values in raw["records"])
+    records = tuple(_record_or_event(kind, values) for kind, values in raw["records"])
     return Batch(raw["writer"], raw["seq"], raw["run"], raw["attempt"], records)
+
+
+def writable(batch: Batch) -> Batch:
+    """The batch with an event in place of each record that cannot be a line (of a wrong type, that is)."""
+    records: list[Record] = []
+    for record in batch.records:
+        try:
+            to_line(replace(batch, records=(record,)))
+            records.append(record)
+        except Exception as error:
+            records.append(refused(record, error))
+    return replace(batch, records=tuple(records))
 
 
 def _plain(value: Any) -> Any:
@@ -115,6 +137,13 @@ def _exact(value: Any) -> Any:
     if isinstance(value, list):
         return [_exact(item) for item in value]
     return value
+
+
+def _record_or_event(kind: str, values: Any) -> Record:
+    try:
+        return _record(kind, _exact(values))
+    except Exception as error:
+        return refused(values, error, kind)
 
 
 def _record(kind: str, raw: dict[str, Any]) -> Record:

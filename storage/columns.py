@@ -15,8 +15,14 @@ Key = BigInteger().with_variant(Integer, "sqlite")
 # Neither database stores a lone surrogate, and PostgreSQL no NUL: such texts are kept as hexadecimal behind a mark.
 MARK = "\x01hex:"
 
+
+def plain_number(value: Any) -> Any:
+    """What json cannot write: numpy's and torch's scalars as numbers, anything else as a description of it."""
+    return value.item() if hasattr(value, "item") else repr(value)
+
+
 # Made once: json.dumps with options builds an encoder a call.
-ENCODE = json.JSONEncoder(separators=(",", ":")).encode
+ENCODE = json.JSONEncoder(separators=(",", ":"), default=plain_number).encode
 
 
 def encode_text(value: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import replace
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
-from storage.batch import Batch, Happening, Record
+from storage.batch import Batch, Record, refused
 from storage.db import Database
 from storage.rows import Rows, RunGone
 
@@ -61,9 +60,7 @@ def _sound(db: Database, rows: Rows, batch: Batch, record: Record) -> Record:
     except Exception as error:
         if unavailable(error):
             raise
-        cause = getattr(error, "orig", None) or error
-        message = f"a {type(record).__name__} record could not be stored: {cause}"
-        return Happening(time.time(), "record_refused", "error", message, {"record": repr(record)[:2000]})
+        return refused(record, error)
     finally:
         rows.forget()
     return record

@@ -39,14 +39,14 @@ class Rows:
         commits, which the readers' cursors rely on; SQLite has one writer at a time anyway.
         """
         wanted = (m.run.c.id == batch.run_id) & ~m.run.c.deleted
-        row = connection.execute(select(m.run.c.key, m.run.c.attempt).where(wanted).with_for_update()).one_or_none()
+        row = connection.execute(select(m.run.c.key).where(wanted).with_for_update()).one_or_none()
         if row is None:
             raise RunGone(batch.run_id)
         if not _advance(connection, batch, row.key):
             return 0
         for record in batch.records:
             if not isinstance(record, Metrics):
-                self._one(connection, row, batch, record)
+                self._one(connection, row.key, batch, record)
         self._metrics(connection, row.key, batch)
         return sum(weight(record) for record in batch.records)
 
@@ -74,17 +74,19 @@ class Rows:
             found = known[phase, name] = connection.execute(new).scalar_one()
         return found
 
-    def _one(self, connection: Connection, row: Any, batch: Batch, record: Record) -> None:
+    def _one(self, connection: Connection, key: int, batch: Batch, record: Record) -> None:
         if isinstance(record, Generation):
-            _generation(connection, row.key, batch.attempt, record)
+            _generation(connection, key, batch.attempt, record)
         elif isinstance(record, Happening):
-            add_event(connection, row.key, record.kind, record.message, record.level, record.data, record.at)  # type: ignore[arg-type]
+            add_event(connection, key, record.kind, record.message, record.level, record.data, record.at)  # type: ignore[arg-type]
         elif isinstance(record, Evaluated):
-            _evaluation(connection, row.key, batch.attempt, record)
-        elif isinstance(record, Progress) and row.attempt == batch.attempt:
+            _evaluation(connection, key, batch.attempt, record)
+        elif isinstance(record, Progress):
             # An older attempt's progress, taken in late from a spill file, must not move the new one's.
-            changed = update(m.run).where(m.run.c.key == row.key)
+            changed = update(m.run).where(m.run.c.key == key, m.run.c.attempt == batch.attempt)
             connection.execute(changed.values(revision=m.run.c.revision + 1, **record.columns))
+        else:
+            raise TypeError(f"no record: {record!r:.200}")
 
 
 def _advance(connection: Connection, batch: Batch, key: int) -> bool:

@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, weight
+from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, weight, writable
 from storage.db import Database
 from storage.insert import insert_batch
 from storage.records import Evaluation, EvaluationItem, Generation, Level
@@ -204,7 +202,8 @@ class Writer:
             self._gone = True
             self._discard()
             return
-        except (SQLAlchemyError, OSError) as error:
+        except Exception as error:
+            # Most often the database is locked or full; whatever it is, the records must be safe within the second.
             log.warning("the database does not answer (%s): records go to %s", error, self._spill.path)
             self._retry_at = time.monotonic() + RETRY_S
             self._put_aside()
@@ -224,13 +223,18 @@ class Writer:
             self._put_aside()
 
     def _put_aside(self) -> None:
-        try:
-            while self._batches:
+        while self._batches:
+            try:
                 self._spill.append(self._batches[0])
-                self._settle()
-        except OSError as error:
-            log.warning("the spill file does not take records either (%s): they stay in memory", error)
-            self._shed()
+            except OSError as error:
+                log.warning("the spill file does not take records either (%s): they stay in memory", error)
+                self._shed()
+                return
+            except Exception as error:
+                log.warning("a record is not what its type says (%s)", error)
+                self._batches[0] = writable(self._batches[0])
+                continue
+            self._settle()
 
     def _shed(self) -> None:
         held = sum(weight(record) for batch in self._batches for record in batch.records)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -58,6 +59,11 @@ def scripts(folder: Path, *versions: str) -> Path:
     return folder
 
 
+def words(sql: object) -> list[str]:
+    """A table's definition whatever the order of its constraints."""
+    return sorted(re.split(r"[\s,()]+", str(sql)))
+
+
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
     connection = sqlite3.connect(path)
     try:
@@ -92,6 +98,11 @@ def test_from_blank_the_migrations_give_the_models(tmp_path: Path) -> None:
         if table in metadata.tables
     }
     assert set(made) == set(metadata.tables)
+    twin = make_engine(f"sqlite:///{tmp_path / 'twin.db'}")
+    metadata.create_all(twin)
+    for table, sql in rows(tmp_path / "twin.db", "SELECT name, sql FROM sqlite_master WHERE type = 'table'"):
+        if table in made:
+            assert words(sql) == words(made[table])
     growing = {name for name in made if name != "writer_mark"}
     assert {name for name, sql in made.items() if "AUTOINCREMENT" in str(sql)} == growing
 

@@ -111,6 +111,15 @@ def test_resumed_twice_each_time_earlier(store: Store) -> None:
     assert values == [1.0] * 5 + [3.0] * 3
 
 
+def test_the_later_attempt_wins_also_when_it_is_stored_first(store: Store) -> None:
+    """The older one's spill file is taken in late; both logged the step that the resume goes on from."""
+    resume(store, 10)
+    store.put(2, [loss(10, 2.0), loss(11, 2.0)])
+    store.put(1, [loss(9, 1.0), loss(10, 1.0), loss(11, 1.0)])
+    assert store.reader.history(RUN)[1]["train", "loss"] == ([9, 10, 11], [1.0, 2.0, 2.0])
+    assert store.reader.latest(RUN)["train", "loss"].attempt == 2
+
+
 def test_a_resume_in_grpo_keeps_the_warm_up(store: Store) -> None:
     """The phases count steps apart: a warm-up of 80 steps is not undone by going on after GRPO's step 10."""
     points: list[Any] = [(step, "sft", {"loss": step}) for step in range(1, 81)]

@@ -4,15 +4,18 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from storage import insert, writer
 from storage.db import Database
+from storage.errors import DatabaseUnwritable
 from storage.records import Evaluation, EvaluationItem, Generation, RunState
 from storage.rows import Rows
 from storage.runs import begin_attempt, transition
@@ -138,6 +141,53 @@ def test_a_record_that_cannot_be_stored_does_not_take_others_along(store: Store)
     (event,) = [e for e in store.reader.events(RUN) if e.kind == "record_refused"]
     assert event.level == "error"
     assert "Metrics" in event.message
+
+
+@pytest.mark.parametrize("under_lock", [False, True])
+def test_a_record_of_a_wrong_type_costs_only_itself(store: Store, under_lock: bool) -> None:
+    nonsense: Any = "nonsense"
+    w = store.writer(flush_s=60)
+    w.metrics(1, "train", {"loss": 1.0})
+    w.generation(nonsense)
+    w.generation(Generation(2, "train", (), nonsense))
+    w.generation(generation(3, ["a"]))
+    if under_lock:
+        with locked(store):
+            assert w.close()
+        ingest_spill(store.db, RUN, store.spill)
+    else:
+        assert w.close()
+    assert losses(store) == [(1, 1.0)]
+    assert [g.step for g in store.reader.groups(RUN)] == [3]
+    refused = [e for e in store.reader.events(RUN) if e.kind == "record_refused"]
+    assert [e.message.split()[1] for e in refused] == ["str", "Generation"]
+
+
+def test_numpys_scalars_are_numbers(store: Store) -> None:
+    made = generation(1, ["a"])
+    scores: Any = (np.float32(0.5), np.float64(1.0))
+    one = replace(made.groups[0].completions[0], rewards=scores)
+    w = store.writer()
+    w.metrics(1, "train", {"loss": np.float32(0.25)})  # type: ignore[dict-item]
+    w.generation(replace(made, groups=(replace(made.groups[0], completions=(one,)),)))
+    assert w.close()
+    assert losses(store) == [(1, 0.25)]
+    assert store.reader.groups(RUN)[0].completions[0].rewards == (0.5, 1.0)
+
+
+def test_a_database_that_cannot_even_be_opened(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of another kind than a lock: the records are put aside all the same."""
+
+    def no(*_: Any) -> None:
+        raise DatabaseUnwritable("the journal could not be set")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("storage.sqlite.prepare", no)
+        w = store.writer()
+        w.metrics(1, "train", {"loss": 1.0})
+        assert w.close()
+    assert ingest_spill(store.db, RUN, store.spill) == 1
+    assert losses(store) == [(1, 1.0)]
 
 
 def test_a_locked_database_costs_nothing(store: Store) -> None:
