@@ -157,11 +157,13 @@ def merge(
     """Settings laid over one another: recipe, then file, then `--set`. `algorithm=NAME` in the last two lays that
     method between the recipe and them. Dotted names change one entry of a mapping, everything else is replaced."""
     base = dict(preset.values if isinstance(preset, Preset) else preset or {})
-    over = _overlay(dict(file or {}), dict(sets or {}))
-    name = over.pop("algorithm", None)
-    if name is not None:
-        base = {**base, **load_algorithm(str(name)).values}
-    return _overlay(base, over)
+    layers = [dict(file or {}), dict(sets or {})]
+    names = [layer.pop("algorithm") for layer in layers if "algorithm" in layer]
+    if names and names[-1] is not None:
+        base |= load_algorithm(str(names[-1])).values
+    for layer in layers:
+        base = _overlay(base, layer)
+    return base
 
 
 def _overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,18 +13,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.config import as_change, batch_plan, check
+from backend.config import as_change, batch_plan, check, steps_per_epoch
 
 ASK = """
 import json, sys, tempfile, warnings
 warnings.filterwarnings("ignore")
 from trl import GRPOConfig
+from trl.trainer.utils import RepeatSampler
 folder = tempfile.mkdtemp()
 answers = []
 for settings in json.load(sys.stdin):
     try:
         made = GRPOConfig(output_dir=folder, use_cpu=True, bf16=False, report_to="none", **settings)
-        answers.append([True, made.generation_batch_size, made.steps_per_generation])
+        # As GRPOTrainer._get_train_sampler and transformers count them, for 50 prompts.
+        sampler = RepeatSampler(
+            data_source=range(50), mini_repeat_count=made.num_generations,
+            batch_size=made.generation_batch_size // made.num_generations,
+            repeat_count=made.num_iterations * made.steps_per_generation,
+        )
+        batches = len(sampler) // (made.per_device_train_batch_size * made.steps_per_generation)
+        steps = -(-batches // made.gradient_accumulation_steps)
+        answers.append([True, made.generation_batch_size, made.steps_per_generation, steps])
     except (ValueError, ZeroDivisionError) as error:
         answers.append([False, str(error)])
 json.dump(answers, sys.stdout)
@@ -60,6 +69,7 @@ def drawn(count: int) -> list[dict[str, Any]]:
             "num_generations": group,
             "per_device_eval_batch_size": rng.choice([1, 2, 4, 6, 8]),
             "eval_strategy": rng.choice(["no", "steps"]),
+            "num_iterations": rng.choice([1, 1, 2, 3]),
         }
         if rng.random() < 0.4:
             one["steps_per_generation"] = rng.choice([1, 2, 4, 5])
@@ -95,7 +105,8 @@ def test_we_derive_what_grpo_config_derives(answers: list[tuple[dict[str, Any], 
         config = check(asked).config
         if answer[0] and config is not None:
             plan = batch_plan(config)
-            assert [plan.generation_batch, plan.steps_per_generation] == answer[1:], asked
+            ours = [plan.generation_batch, plan.steps_per_generation, steps_per_epoch(config, 50)]
+            assert ours == answer[1:], asked
 
 
 @settings(max_examples=300, deadline=None)

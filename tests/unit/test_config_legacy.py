@@ -1,0 +1,115 @@
+"""Old names: carried over with a note, or refused in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from backend.config import as_change, check
+
+CARRIED: list[tuple[str, Any, str, Any]] = [
+    ("warmup_ratio", 0.1, "warmup_steps", 0.1),
+    ("max_prompt_length", 512, "max_prompt_tokens", 512),
+    ("evaluation_strategy", "epoch", "eval_strategy", "epoch"),
+    ("torch_dtype", "bfloat16", "dtype", "bfloat16"),
+    ("torch_dtype", "torch.float32", "dtype", "float32"),
+    ("gradient_checkpointing", True, "activation_checkpointing", True),
+    ("gradient_checkpointing_kwargs", {"a": False}, "activation_checkpointing_kwargs", {"a": False}),
+    ("no_cuda", True, "use_cpu", True),
+    ("vllm_guided_decoding_regex", "[0-9]+", "vllm_structured_outputs_regex", "[0-9]+"),
+    ("wandb_log_unique_prompts", True, "log_unique_prompts", True),
+    ("vllm_max_model_len", 2048, "vllm_max_model_length", 2048),
+    ("vllm_importance_sampling_cap", 2.0, "vllm_importance_sampling_clip_max", 2.0),
+    ("use_transformers_paged", True, "use_transformers_continuous_batching", True),
+    ("max_new_tokens", 64, "max_completion_length", 64),
+    ("model_name_or_path", "a/b", "model", "a/b"),
+    ("dataset_name", "article-math", "dataset", "article-math"),
+    ("reward_funcs", ["accuracy"], "rewards", ["accuracy"]),
+    ("run_name", "mine", "name", "mine"),
+    ("use_peft", True, "peft", "lora"),
+    ("use_peft", False, "peft", "none"),
+    ("target_modules", ["q_proj"], "lora_target_modules", ["q_proj"]),
+    ("scale_rewards", True, "scale_rewards", "group"),
+    ("scale_rewards", False, "scale_rewards", "none"),
+    ("scale_rewards", "False", "scale_rewards", "none"),
+    ("optim", "adamw_hf", "optim", "adamw_torch"),
+]  # fmt: skip
+
+LEFT_OUT = {
+    "overwrite_output_dir": True, "output_dir": "out", "logging_dir": "runs", "save_safetensors": True,
+    "group_by_length": True, "use_liger_loss": True, "remove_unused_columns": False, "use_liger_kernel": False,
+    "auto_find_batch_size": False, "push_to_hub": False, "lora_task_type": "CAUSAL_LM", "deepspeed": None,
+}  # fmt: skip
+
+NOT_TAKEN = {
+    "vllm_device": "cuda:1", "vllm_dtype": "bfloat16", "auto_find_batch_size": True, "push_to_hub": True,
+    "deepspeed": "zero3.json", "fsdp": "full_shard", "use_liger_kernel": True, "warmup_ratio": 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "value", "new", "want"), CARRIED)
+def test_carried_over(old: str, value: Any, new: str, want: Any) -> None:
+    answer = check({old: value})
+    assert [p for p in answer.errors if p.code in ("unknown", "old_name", "type", "choice")] == []
+    assert answer.config is not None
+    assert getattr(answer.config, new) == want
+    said = [n for n in answer.notes if n.kind == "changed" and n.field == new]
+    assert said
+    assert old in said[-1].text.en
+    assert said[-1].text.ko
+
+
+@pytest.mark.parametrize("old", LEFT_OUT)
+def test_left_out(old: str) -> None:
+    answer = check({old: LEFT_OUT[old]})
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert [n for n in answer.notes if n.kind == "changed" and old in n.text.en and n.text.ko]
+
+
+@pytest.mark.parametrize("old", NOT_TAKEN)
+def test_refused_in_words(old: str) -> None:
+    answer = check({old: NOT_TAKEN[old]})
+    (problem,) = answer.errors
+    assert problem.field == old
+    assert problem.code == "old_name"
+    assert len(problem.rule.en) > 20
+    assert problem.rule.ko
+    for suggestion in problem.suggest:
+        name, value = as_change(problem, suggestion)
+        assert check({name: value}).ok
+
+
+def test_old_and_new_name_together() -> None:
+    (problem,) = check({"torch_dtype": "float32", "dtype": "auto"}).errors
+    assert problem.field == "torch_dtype"
+    assert "dtype" in problem.rule.en
+
+
+def test_unknown_names_get_the_nearest() -> None:
+    (problem,) = check({"num_generation": 4}).errors
+    assert problem.code == "unknown"
+    assert as_change(problem, problem.suggest[0]) == ("num_generations", 4)
+    (problem,) = check({"warmup_rati": 0.1}).errors
+    assert ("warmup_steps", 0.1) in [as_change(problem, s) for s in problem.suggest]
+    (problem,) = check({"zzz": 1}).errors
+    assert problem.suggest == []
+    assert problem.rule.ko
+
+
+def test_a_tutorial_of_2025_in_one_piece() -> None:
+    """The settings of the first article's script, as printed: only its evaluation batch is refused."""
+    printed = {
+        "output_dir": "outputs/math-grpo", "learning_rate": 5e-6, "lr_scheduler_type": "linear", "warmup_ratio": 0.1,
+        "per_device_train_batch_size": 1, "per_device_eval_batch_size": 1, "gradient_accumulation_steps": 4,
+        "num_train_epochs": 3, "num_generations": 4, "num_generations_eval": 2, "max_completion_length": 128,
+        "temperature": 0.8, "top_p": 0.95, "beta": 0.0, "num_iterations": 1, "epsilon": 0.2, "scale_rewards": "group",
+        "loss_type": "dapo", "reward_weights": [1.0, 0.2], "eval_strategy": "epoch", "save_strategy": "epoch",
+        "logging_strategy": "steps", "logging_steps": 1, "logging_first_step": True, "save_total_limit": 2,
+        "gradient_checkpointing": True, "log_completions": True, "num_completions_to_print": 2, "report_to": "none",
+        "seed": 2026, "data_seed": 2026, "run_name": "math-grpo-lora",
+    }  # fmt: skip
+    answer = check(printed)
+    assert [(p.field, p.code) for p in answer.errors] == [("per_device_eval_batch_size", "whole_eval_groups")]
+    assert 2 in answer.errors[0].suggest
+    assert check({**printed, "per_device_eval_batch_size": 2}).ok
