@@ -16,6 +16,7 @@ FORM: dict[str, Text] = {
     "form.again": Text("Try again", "다시 시도"),
     "form.presets": Text("Preset", "프리셋"),
     "form.preset_changes": Text("What differs from its source ({n})", "원본과 다른 점 ({n})"),
+    "form.source": Text("Source: {source}", "출처: {source}"),
     "form.step_model": Text("Model", "모델"),
     "form.step_model_lead": Text(
         "what learns, and which of its weights move", "무엇을 학습하고 어떤 가중치를 움직일지"
@@ -105,7 +106,8 @@ FORM: dict[str, Text] = {
     "form.plan_story_cycle_1": Text(
         "Each generation takes 1 prompt and writes {group} completions to it, learned from in {cycle} updates. "
         "{steps} steps in all.",
-        "한 번 생성할 때 프롬프트 1개에 답변 {group}개를 만들어 채점하고 {cycle}번 업데이트합니다. 전체 {steps}스텝입니다.",
+        "한 번 생성할 때 프롬프트 1개에 답변 {group}개를 만들어 채점하고 {cycle}번 업데이트합니다. "
+        "전체 {steps}스텝입니다.",
     ),
     "form.plan_story_1": Text(
         "Each step takes 1 prompt and writes {group} completions to it to score. That is done {steps} times.",

@@ -97,12 +97,14 @@ export class PlanPanel {
   }
 
   renderPlan(plan) {
-    const whole = Number.isInteger(plan?.prompts_per_generation) && Number.isInteger(plan?.completions_per_generation / plan?.prompts_per_generation);
+    const many = plan?.cycle > 1;
+    const prompts = many ? plan.prompts_per_generation : plan?.prompts_per_step;
+    const completions = many ? plan.completions_per_generation : plan?.completions_per_step;
+    const whole = prompts >= 1 && Number.isInteger(prompts) && Number.isInteger(completions / prompts);
     if (!whole) this.story.textContent = t('form.plan_none');
     else {
-      const [prompts, completions] = [plan.prompts_per_generation, plan.completions_per_generation];
-      this.story.textContent = plural(plan.cycle > 1 ? 'form.plan_story_cycle' : 'form.plan_story', prompts, {
-        prompts: count(prompts), completions: count(completions), group: prompts ? count(completions / prompts) : DASH,
+      this.story.textContent = plural(many ? 'form.plan_story_cycle' : 'form.plan_story', prompts, {
+        prompts: count(prompts), completions: count(completions), group: count(completions / prompts),
         steps: count(plan.total_steps ?? NaN), cycle: figure(plan.cycle),
       });
     }

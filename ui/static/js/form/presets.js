@@ -2,6 +2,7 @@
 
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { prose } from './prose.js';
 import { saying } from './words.js';
 
 export function presetCards(schema, draft, onChoose) {
@@ -19,7 +20,8 @@ export function presetCards(schema, draft, onChoose) {
   });
   const changes = h('ul', { class: 'f-changes' });
   const summary = h('summary', null);
-  const details = h('details', { class: 'f-source' }, summary, changes);
+  const source = h('p', null);
+  const details = h('details', { class: 'f-source' }, summary, source, changes);
   const legend = h('h2', { class: 'f-heading', id: 'f-presets-title', t: 'form.presets' });
 
   function show() {
@@ -27,7 +29,10 @@ export function presetCards(schema, draft, onChoose) {
     const list = schema.preset(draft.preset)?.changes ?? [];
     details.hidden = list.length === 0;
     summary.textContent = t('form.preset_changes', { n: list.length });
-    changes.replaceChildren(...list.map((text) => h('li', null, t(text))));
+    changes.replaceChildren(...list.map((text) => h('li', null, prose(t(text)))));
+    const from = schema.preset(draft.preset)?.source;
+    source.hidden = !from;
+    source.textContent = from ? t('form.source', { source: t(from) }) : '';
   }
   saying(show);
   return {
