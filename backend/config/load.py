@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from backend.config.schema import RunConfig
 
 PROMPT_TOKENS = 256
+SHORT_PROMPT_TOKENS = 96  # the built-in sets: one sentence and a chat template
 BARE_PROMPT_TOKENS = 32  # the embedded model is asked bare sums
 WEIGHT_BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0}
 FOUR_BIT, EIGHT_BIT = 0.6, 1.1  # with scales and the layers that stay wide
@@ -28,7 +29,6 @@ def load_of(config: RunConfig, model: Any, device: DeviceFacts) -> Load:
     if config.peft == "qlora":
         weight = FOUR_BIT if four_bit(config) else EIGHT_BIT
     colocated = config.use_vllm and config.vllm_mode == "colocate"
-    assumed = BARE_PROMPT_TOKENS if config.model == "embedded" else PROMPT_TOKENS
     return Load(
         params=model.params,
         layers=model.layers,
@@ -41,13 +41,22 @@ def load_of(config: RunConfig, model: Any, device: DeviceFacts) -> Load:
         optim=config.optim,
         micro_batch=config.per_device_train_batch_size,
         generation_batch=batch.generation_batch,
-        prompt_tokens=min(config.max_prompt_tokens or assumed, assumed * 4),
+        prompt_tokens=_prompt_tokens(config),
         completion_tokens=config.max_completion_length,
         checkpointing=hardware.activation_checkpointing,
         reference=config.beta > 0 and config.peft == "none",
         vllm_bytes=int(config.vllm_gpu_memory_utilization * device.total_bytes) if colocated else 0,
         device="cpu" if hardware.use_cpu else device.kind,
     )
+
+
+def _prompt_tokens(config: RunConfig) -> int:
+    """What a prompt is taken to be before the data is read; no more than the longest one allowed."""
+    short = config.dataset in ("arithmetic", "article-math")
+    assumed = (
+        BARE_PROMPT_TOKENS if config.model == "embedded" and short else SHORT_PROMPT_TOKENS if short else PROMPT_TOKENS
+    )
+    return min(assumed, config.max_prompt_tokens or assumed)
 
 
 def _head(model: Any) -> int:
