@@ -128,6 +128,22 @@ def test_a_launcher_that_died_between_claim_and_start(studio: Studio) -> None:
     assert (studio.run(RUN).state, studio.run(RUN).reason) == (RunState.LOST, reasons.NEVER_STARTED.en)
 
 
+def test_only_one_of_many_claims_succeeds(studio: Studio) -> None:
+    """Whatever a process believed a moment before: the claim itself looks again, in its own transaction."""
+    ids = [f"20260101-000000-aaa{letter}" for letter in "abcdefgh"]
+    for run_id in ids:
+        create_run(studio.services.db, run_id, "x", {}, None)
+    barrier = threading.Barrier(len(ids))
+
+    def one(run_id: str) -> bool:
+        barrier.wait()
+        return claim(studio.services.db, run_id)
+
+    with ThreadPoolExecutor(len(ids)) as pool:
+        assert sorted(pool.map(one, ids)) == [False] * 7 + [True]
+    assert sum(run.state is RunState.STARTING for run in studio.services.reader.runs()) == 1
+
+
 def _started(studio: Studio, pids: Pids | None = None, ended: Exit | None = None) -> None:
     """A run that says starting, with these files and nobody alive."""
     create_run(studio.services.db, RUN, "x", {}, None)
@@ -152,7 +168,7 @@ def test_a_reused_pid_is_not_touched(studio: Studio) -> None:
     try:
         known = identify(bystander.pid)
         assert known is not None
-        _started(studio, Pids(1, Identity(boot_id(), bystander.pid, known.ticks - 1), None))
+        _started(studio, Pids(1, known, Identity(boot_id(), bystander.pid, known.ticks - 1)))
         studio.services.reconcile()
         assert studio.run(RUN).state is RunState.LOST
         assert bystander.poll() is None
