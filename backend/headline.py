@@ -114,35 +114,36 @@ def headline(
     dead: Sequence[float],
     evaluations: Sequence[Mapping[str, Any]] = (),
     ended: bool = False,
+    steps: int | None = None,
 ) -> Headline:
     """`rewards`: mean reward a step; `dead`: share of groups without signal a step (0..1), both in step order;
     `evaluations`: dicts with when, n, accuracy; with one before and one after, the held-out result is said first.
-    `ended`: the run goes on no more, so the past tense is the right one."""
+    `ended`: the run goes on no more, so the past tense is the right one.
+    `steps`: how many steps the rewards span, where not every step was logged or kept."""
     share = recent(dead, SMALLEST_WINDOW)
     found = gain(rewards)
-    steps = len(rewards)
-    verdict, text = _training(found, share, steps, ended)
+    verdict, text = _training(found, share, len(rewards), steps or len(rewards), ended)
     held_out = _held_out(evaluations)
     if held_out is not None:
         text = Text(en=f"{held_out.en} {text.en}", ko=f"{held_out.ko} {text.ko}")
     return Headline(verdict, text, found, share)
 
 
-def _training(found: Gain | None, share: float | None, steps: int, ended: bool) -> tuple[Verdict, Text]:
+def _training(found: Gain | None, share: float | None, logged: int, steps: int, ended: bool) -> tuple[Verdict, Text]:
     tied = _tied(share)
-    if steps == 0:
+    if logged == 0:
         return "none", Text(en="No GRPO step yet.", ko="아직 GRPO 스텝이 없습니다.")
     if found is None:
         need = 2 * SMALLEST_WINDOW
-        en = f"Cannot tell{'' if ended else ' yet'}: {steps} of the {need} steps that a first answer needs."
-        ko = f"{'' if ended else '아직 '}판단할 수 없습니다: 첫 판단에 필요한 {need}스텝 중 {steps}스텝."
+        en = f"Cannot tell{'' if ended else ' yet'}: {logged} of the {need} logged steps that a first answer needs."
+        ko = f"{'' if ended else '아직 '}판단할 수 없습니다: 첫 판단에 필요한 로그 {need}개 중 {logged}개."
         return "early", Text(en=en + tied.en, ko=ko + tied.ko)
     verdict = _verdict(found, share)
     moved = f"{_number(found.first)} → {_number(found.last)}"
     change = f"{_signed(found.change)} ± {_number(found.half)}"
     said = PAST[verdict] if ended else PRESENT[verdict]
-    en = f"{said.en}: reward {moved} over {steps} steps ({change})"
-    ko = f"{said.ko}: {steps}스텝 동안 보상 {moved} ({change})"
+    en = f"{said.en}: reward {moved} over {steps:,} steps ({change})"
+    ko = f"{said.ko}: {steps:,}스텝 동안 보상 {moved} ({change})"
     if verdict == "unclear":
         return verdict, Text(en=f"{en} is within the noise.{tied.en}", ko=f"{ko}, 잡음 범위 안입니다.{tied.ko}")
     return verdict, Text(en=f"{en}.{tied.en}", ko=f"{ko}.{tied.ko}")
@@ -235,6 +236,7 @@ def for_run(
         return list(curves.get(("train", name), ((), ()))[1])
 
     rewards = values("reward")
+    last = max(curves.get(("train", "reward"), ((0,), ()))[0], default=0)
     if not rewards and not ended and stage in BEFORE_GRPO:
         return Headline("none", BEFORE_GRPO[stage])
-    return headline(rewards, values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended)
+    return headline(rewards, values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended, last)

@@ -45,9 +45,10 @@ TEXTS: dict[str, Text] = {
     "live.failed": Text(en="Failed", ko="실패"),
     "live.failed_why": Text(en="Failed: {reason}", ko="실패: {reason}"),
     "live.lost": Text(
-        en="Lost: the process is gone and left no exit code, as after a restart of the machine. {reason}",
-        ko="행방불명: 프로세스가 종료 코드 없이 사라졌습니다(예: 컴퓨터 재시작). {reason}",
+        en="Lost: the process is gone and left no exit code, as after a restart of the machine.",
+        ko="행방불명: 프로세스가 종료 코드 없이 사라졌습니다(예: 컴퓨터 재시작).",
     ),
+    "live.lost_why": Text(en="Lost: {reason}", ko="행방불명: {reason}"),
     "live.last_lines": Text(en="Last lines of the log", ko="로그의 마지막 줄"),
     "live.no_points": Text(
         en="No numbers yet. The charts appear with the first step.",
@@ -91,6 +92,8 @@ TEXTS: dict[str, Text] = {
     "chart.reset": Text(en="Reset zoom", ko="확대 초기화"),
     "chart.csv": Text(en="CSV", ko="CSV"),
     "chart.csv_title": Text(en="This chart's data as CSV", ko="이 차트의 데이터를 CSV로 받기"),
+    "chart.png": Text(en="PNG", ko="PNG"),
+    "chart.png_title": Text(en="This chart as a picture", ko="이 차트를 그림으로 저장"),
     "chart.help": Text(en="What this shows", ko="이 차트 설명"),
     "chart.not_drawn": Text(en="Not drawn", ko="그리지 않음"),
     "chart.bad": Text(en="{kind} at step {step}", ko="스텝 {step}: {kind}"),

@@ -121,3 +121,9 @@ def test_of_a_stored_run() -> None:
     assert (found.verdict, found.dead) == ("learning", pytest.approx(0.5))
     own = for_run(Stored(reward=rising, frac_reward_zero_std=[0.5] * 60, signal__zero_std=[0.25] * 60), "x")
     assert own.dead == pytest.approx(0.25), "what was recomputed from the groups is the better source"
+
+
+def test_a_thinned_run_says_how_far_it_came_and_not_how_many_points_were_kept() -> None:
+    reader = Stored(reward=noise(1, 100, 0.5))
+    reader.curves["train", "reward"] = (range(1, 100_001, 1000), reader.curves["train", "reward"][1])
+    assert "over 99,001 steps" in for_run(reader, "x").text.en

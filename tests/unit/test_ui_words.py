@@ -14,7 +14,7 @@ from ui.tabs import find_tabs
 from ui.text import all_texts
 
 HANGUL = re.compile("[가-힣]")
-SAME = {"app.name", "app.unknown", "stage.grpo", "chart.csv"}  # the same word in both
+SAME = {"app.name", "app.unknown", "stage.grpo", "chart.csv", "chart.png"}  # the same word in both
 KEY = re.compile(r"""(?:\bt\(|\bt: |label\(\w+(?:\.\w+)*, |title: |body: |action: |toast\()'([a-z_]+\.[a-z_]+)'""")
 
 

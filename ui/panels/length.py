@@ -1,11 +1,11 @@
-"""Completion length in tokens, and how many completions were cut off."""
+"""Completion length in tokens, how many completions were cut off, and all tokens so far."""
 
 from backend.text import Text
 from ui.panels import Panel, Row, Series
 
 PANEL = Panel(
     id="length",
-    title=Text(en="Completion length", ko="답변 길이"),
+    title=Text(en="Completion length, tokens", ko="답변 길이와 토큰"),
     help=Text(
         en="Mean, with the band from the shortest to the longest. Terminated: only completions that ended by "
         "themselves. Truncated: the share that hit max_completion_length.",
@@ -14,8 +14,9 @@ PANEL = Panel(
     ),
     order=40,
     rows=(
-        Row(Text(en="tokens", ko="토큰"), zero=True),
+        Row(Text(en="tokens a completion", ko="답변당 토큰"), zero=True),
         Row(Text(en="truncated", ko="잘림"), format=".0%", range=(-0.02, 1.02)),
+        Row(Text(en="tokens so far", ko="누적 토큰"), format=".3~s", zero=True),
     ),
     series=(
         Series("completions/min_length", Text(en="min", ko="최소"), "blue", role="low"),
@@ -28,5 +29,6 @@ PANEL = Panel(
             dash="dot",
         ),
         Series("completions/clipped_ratio", Text(en="truncated", ko="잘림"), "vermillion", row=1),
+        Series("num_tokens", Text(en="tokens so far", ko="누적 토큰"), "ink", row=2, smooth=False),
     ),
 )

@@ -15,6 +15,9 @@ export function number(value, digits = 3) {
   return value.toFixed(places).replace('-', '−');
 }
 
+/** A count, exact: 100000 -> '100,000'. */
+export const count = (value) => (Number.isFinite(value) ? value.toLocaleString('en-US') : DASH);
+
 export function compact(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return DASH;
   const size = Math.abs(value);

@@ -1,7 +1,7 @@
 // The frame: name, chosen run, device, language, theme, and the pages.
 import * as api from './api.js';
 import { fill, h, keyed, setText } from './dom.js';
-import { DASH, number } from './format.js';
+import { DASH, count, number } from './format.js';
 import { LANGUAGES, label, lang, onLanguage, setLanguage, t } from './i18n.js';
 import { visible } from './plain.js';
 import * as runlist from './runlist.js';
@@ -69,8 +69,8 @@ function runPicker() {
     if (!run) return fill(status);
     const badge = status.querySelector('.badge') ?? status.appendChild(stateBadge(run));
     updateBadge(badge, run);
-    const count = status.querySelector('.count') ?? status.appendChild(h('span', { class: 'count muted' }));
-    return setText(count, run.total_steps && run.last_step !== null ? `${run.last_step}/${run.total_steps}` : '');
+    const steps = status.querySelector('.count') ?? status.appendChild(h('span', { class: 'count muted' }));
+    return setText(steps, run.total_steps && run.last_step !== null ? `${count(run.last_step)}/${count(run.total_steps)}` : '');
   };
   runlist.onChange(draw);
   state.onChange(draw);

@@ -9,7 +9,7 @@ const CONFIG = {
   showSendToCloud: false,
   plotlyServerURL: '',
   doubleClick: 'reset',
-  modeBarButtons: [['toImage', 'zoom2d', 'pan2d', 'resetScale2d']],
+  displayModeBar: false, // a drag zooms, a double click resets; CSV and PNG stand in the card's head
 };
 let library = null;
 
@@ -33,9 +33,11 @@ export class Charts {
   constructor(root, panels, ctx, options, onStep) {
     Object.assign(this, { root, ctx, options, onStep, store: null, run: null, plotly: null, zoom: new Map(), queue: new Set(), frame: 0 });
     this.cards = panels.map((panel) => this.#card(panel));
-    this.grid = ctx.h('div', { class: 'charts' }, this.cards.map((card) => card.node));
+    const of = (group) => this.cards.filter((card) => card.panel.group === group).map((card) => card.node);
     this.notes = ctx.h('ul', { class: 'not-drawn caption', hidden: true });
-    root.append(this.grid, this.notes);
+    this.warmup = ctx.h('details', { id: 'live-warmup', class: 'warmup', hidden: true },
+      ctx.h('summary', {}, ctx.h('h3', { t: 'stage.sft' })), ctx.h('div', { class: 'charts' }, of('sft')));
+    root.append(this.warmup, ctx.h('div', { class: 'charts' }, of('train')), this.notes);
     this.seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const card = this.cards.find((one) => one.node === target);
@@ -68,6 +70,7 @@ export class Charts {
     const plot = h('div', { class: 'plot', id: `chart-${panel.id}` });
     const cross = h('i', { class: 'crosshair', hidden: true });
     const csv = h('a', { class: 'caption csv', t: 'chart.csv', download: true, tt: { title: 'chart.csv_title' } });
+    const png = h('button', { class: 'btn ghost small png', type: 'button', t: 'chart.png', tt: { title: 'chart.png_title' }, onclick: () => this.#picture(panel) });
     const text = panel.help ? h('p', { class: 'caption chart-help', t: panel.help, hidden: true }) : null;
     const help = text && h('button', {
       class: 'btn ghost small help', type: 'button', 'aria-expanded': 'false', tt: { 'aria-label': 'chart.help', title: 'chart.help' },
@@ -78,8 +81,13 @@ export class Charts {
     }, '?');
     const notes = h('div', { class: 'caption chart-notes' });
     const node = h('section', { class: `card chart${panel.wide ? ' wide' : ''}`, hidden: true, 'aria-label': '', data: { panel: panel.id }, tt: { 'aria-label': panel.title } },
-      h('header', {}, h('h3', { t: panel.title }), help, h('span', { class: 'spacer' }), csv), text, h('div', { class: 'plot-box' }, plot, cross), notes);
+      h('header', {}, h('h3', { t: panel.title }), help, h('span', { class: 'spacer' }), png, csv), text, h('div', { class: 'plot-box' }, plot, cross), notes);
     return { panel, node, plot, cross, csv, notes, visible: false, drawn: '', width: 0, live: false };
+  }
+
+  /** Fetch the chart library early, beside the history; if that fails, drawing tries again and says so. */
+  prepare() {
+    loadPlotly(this.ctx.plotly).then((plotly) => (this.plotly = plotly), () => {});
   }
 
   /** Another run, or its history fetched anew. */
@@ -87,6 +95,7 @@ export class Charts {
     if (this.run !== run) {
       this.zoom.clear();
       this.run = run;
+      this.warmup.open = !store.has('train');
       for (const card of this.cards) {
         card.drawn = '';
         card.csv.href = `/api/runs/${run}/metrics.csv?panel=${card.panel.id}`;
@@ -105,6 +114,7 @@ export class Charts {
       card.state = shown.map(({ key, curve, series }) => `${series.phase}/${key}:${curve.version}`).join();
       if (shown.length) this.#want(card);
     }
+    this.warmup.hidden = !this.store.has('sft');
     this.#reasons();
   }
 
@@ -188,9 +198,17 @@ export class Charts {
     card.plot.on('plotly_hover', ({ points, xvals }) => this.#cross(card, xvals?.[0] ?? points[0]?.x));
     card.plot.on('plotly_unhover', () => this.#cross(card, null));
     card.plot.on('plotly_click', ({ points }) => {
-      const step = points.find((point) => Number.isInteger(point.customdata))?.customdata;
+      const step = points.find((point) => Number.isInteger(point.customdata?.[0]))?.customdata[0];
       if (step !== undefined && card.panel.group === 'train') this.onStep(step);
     });
+  }
+
+  #picture(panel) {
+    const { plot } = this.cards.find((card) => card.panel === panel);
+    const surface = palette().surface;
+    const layout = { ...plot.layout, paper_bgcolor: surface, plot_bgcolor: surface };
+    const picture = { data: plot.data, layout, config: CONFIG };
+    this.plotly?.downloadImage(picture, { format: 'png', scale: 2, width: layout.width, height: layout.height, filename: `${this.run}-${panel.id}` });
   }
 
   /** The same x range on every chart of a group; null shows everything again. */

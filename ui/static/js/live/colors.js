@@ -16,6 +16,7 @@ export function palette() {
     ink: read('--ink'),
     muted: read('--muted'),
     line: read('--line'),
+    strong: read('--line-strong'),
     stop: read('--stop'),
     font: read('--font'),
   };

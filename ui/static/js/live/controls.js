@@ -26,8 +26,9 @@ export class Controls {
     mark();
     this.reset = h('button', { id: 'zoom-reset', class: 'btn small', type: 'button', t: 'chart.reset', disabled: true, onclick: onReset });
     this.node = h('div', { class: 'chart-controls row' },
-      h('label', { htmlFor: 'smoothing', class: 'caption', t: 'chart.smoothing' }), slide, value,
-      h('span', { class: 'caption', t: 'chart.x_axis' }), h('div', { class: 'segmented', id: 'x-axis', role: 'group', tt: { 'aria-label': 'chart.x_axis' } }, buttons), this.reset);
+      h('div', { class: 'pair' }, h('label', { htmlFor: 'smoothing', class: 'caption', t: 'chart.smoothing' }), slide, value),
+      h('div', { class: 'pair' }, h('span', { class: 'caption', t: 'chart.x_axis' }), h('div', { class: 'segmented', id: 'x-axis', role: 'group', tt: { 'aria-label': 'chart.x_axis' } }, buttons)),
+      h('span', { class: 'spacer' }), this.reset);
     root.append(this.node);
   }
 }

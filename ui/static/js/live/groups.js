@@ -139,7 +139,7 @@ export class Groups {
       h('div', { class: 'cell-reward', role: 'cell' }, h('span', { class: 'num strong' }, format.number(one.total)), bar, each),
       h('div', { class: 'cell-advantage', role: 'cell' }, h('span', { class: 'num' }, format.signed(one.advantage)),
         h('span', { class: 'advantage-bar', 'aria-hidden': 'true' }, h('i', { class: sign, style: { width: `${share}%` } }))),
-      h('div', { class: 'cell-tokens num', role: 'cell' }, String(one.tokens), one.truncated ? h('span', { class: 'cut', t: 'groups.cut' }) : null),
+      h('div', { class: 'cell-tokens num', role: 'cell' }, h('span', {}, String(one.tokens), h('span', { class: 'caption only-narrow' }, ' ', h('span', { t: 'tile.tokens' }))), one.truncated ? h('span', { class: 'cut', t: 'groups.cut' }) : null),
       h('div', { class: 'cell-text', role: 'cell' }, one.text === '' ? h('span', { class: 'muted', t: 'groups.empty_text' }) : this.#text(one.text, true)));
   }
 

@@ -111,6 +111,7 @@ class Live {
     if (id !== this.id) {
       this.#show(this.loading);
       this.top.forget();
+      this.charts.prepare();
     }
     const history = await api.get(`/api/runs/${id}/history?points=${POINTS}`);
     if (this.ctx.state.get().run !== id) return;

@@ -21,7 +21,7 @@ export class Stages {
       const finished = run.state === 'succeeded' || i < now;
       const active = i === now && !finished;
       const share = finished ? 1 : active && run.stage_total ? Math.min(1, run.stage_step / run.stage_total) : 0;
-      return { stage, share, active, finished, busy: active && !run.stage_total && !ENDED.includes(run.state), count: active && run.stage_total ? `${run.stage_step}/${run.stage_total}` : '' };
+      return { stage, share, active, finished, busy: active && !run.stage_total && !ENDED.includes(run.state), count: active && run.stage_total ? `${format.count(run.stage_step)}/${format.count(run.stage_total)}` : '' };
     });
     dom.keyed(this.bar, items, (item) => item.stage, (item) => {
       const node = h('li', { style: { '--weight': WEIGHT[item.stage] ?? 2 } },
@@ -49,8 +49,8 @@ export class Stages {
     const { t, format, dom } = this.ctx;
     const since = this.ended ? 0 : (performance.now() - this.at) / 1000;
     const parts = [];
-    if (run.total_steps) parts.push(t('live.progress', { step: run.last_step, total: run.total_steps }));
-    else if (run.last_step) parts.push(t('live.progress_open', { step: run.last_step }));
+    if (run.total_steps) parts.push(t('live.progress', { step: format.count(run.last_step), total: format.count(run.total_steps) }));
+    else if (run.last_step) parts.push(t('live.progress_open', { step: format.count(run.last_step) }));
     if (run.elapsed_s !== null) parts.push(t(this.ended ? 'live.took' : 'live.gone_time', { time: format.duration(run.elapsed_s + since) }));
     if (!this.ended && run.eta_s !== null) parts.push(t('live.left', { time: format.duration(Math.max(0, run.eta_s - since)) }));
     dom.setText(this.time, parts.join(' · '));

@@ -111,7 +111,7 @@ export class Tiles {
     if (finite.length < 2) return dom.fill(spark);
     let [low, high] = tile.range ?? [Math.min(...finite), Math.max(...finite)];
     if (high - low < 1e-9) [low, high] = [low - 1, high + 1];
-    const point = (value, i) => `${((100 * i) / (y.length - 1)).toFixed(1)},${(26 - (24 * (value - low)) / (high - low)).toFixed(1)}`;
+    const point = (value, i) => `${((100 * i) / (y.length - 1)).toFixed(1)},${(26 - 24 * Math.min(1, Math.max(0, (value - low) / (high - low)))).toFixed(1)}`;
     const path = y.map((value, i) => (value === null ? '' : `${i === 0 || y[i - 1] === null ? 'M' : 'L'}${point(value, i)}`)).join('');
     return dom.fill(spark, dom.svg('path', { d: path, fill: 'none', 'vector-effect': 'non-scaling-stroke', class: `tone-${tile.tone}` }));
   }

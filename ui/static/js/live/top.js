@@ -79,7 +79,7 @@ export class Top {
     else if (run.state === 'starting' || (run.state === 'running' && !run.stage)) content = notice('info', 'live.starting');
     else if (run.state === 'stopping') content = notice('warn', 'live.stopping');
     else if (run.state === 'failed') content = notice('error', reason ? 'live.failed_why' : 'live.failed', { reason });
-    else if (run.state === 'lost') content = notice('error', 'live.lost', { reason });
+    else if (run.state === 'lost') content = notice('error', reason ? 'live.lost_why' : 'live.lost', { reason });
     ctx.dom.fill(this.banner, content);
     if (run.state === 'failed') this.#lastLines(run.id);
   }

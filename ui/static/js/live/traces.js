@@ -20,7 +20,8 @@ export function expand(series, store) {
     .filter((name) => name.startsWith(head) && name.endsWith(tail) && name.length > head.length + tail.length)
     .map((name) => ({ key: name, matched: name.slice(head.length, name.length - tail.length), curve: store.get(series.phase, name) }))
     .filter(({ curve }) => says(curve, series.inert))
-    .sort((a, b) => order(store, a.matched) - order(store, b.matched) || a.matched.localeCompare(b.matched));
+    .sort((a, b) => order(store, a.matched) - order(store, b.matched) || a.matched.localeCompare(b.matched))
+    .map((one, place) => ({ ...one, place }));
 }
 
 // plotly makes a CSS class of it, and a reward may be called anything.
@@ -85,7 +86,8 @@ function broken(x, columns, thin) {
 
 function color(one, store, colors) {
   if (one.series.color !== 'reward') return colors.color(one.series.color);
-  return colors.color(rewardHue(store.rewardNames.indexOf(one.matched)));
+  const known = store.rewardNames.indexOf(one.matched);
+  return colors.color(rewardHue(known < 0 ? one.place : known));
 }
 
 /** {traces, layout} of a panel. options: {smoothing, scale(step), xTitle, zoom, colors, t, narrow, revision}. */
@@ -111,7 +113,8 @@ function lines(one, panel, store, { smoothing, scale, colors, t }) {
   const { x: steps, columns } = broken(curve.x, [curve.y, averaged], curve.thin || series.role === 'points' || series.role === 'stack');
   const [raw, strong] = columns;
   const x = steps.map(scale);
-  const base = { ...series.trace, uid: uid(panel.id, key), name, legendgroup: key, x, customdata: steps };
+  const customdata = steps.map((step, i) => [step, raw[i]]);
+  const base = { ...series.trace, uid: uid(panel.id, key), name, legendgroup: key, x, customdata };
   const format = `%{y:${panel.layout[axisName(series.row)]?.hoverformat ?? '.3~g'}}`;
   if (series.role === 'points') {
     return [{ ...base, y: raw, marker: { ...series.trace.marker, color: hue }, hovertemplate: format }];
@@ -131,8 +134,8 @@ function lines(one, panel, store, { smoothing, scale, colors, t }) {
   const line = { ...series.trace.line, color: hue };
   if (!series.smooth || smoothing <= 0 || curve.x.length < 3) return [{ ...base, y: raw, line, hovertemplate: format }];
   return [
-    { ...base, y: raw, line: { ...line, color: fade(hue, 0.3), width: 1 }, showlegend: false, hovertemplate: format },
-    { ...base, uid: `${base.uid}-smooth`, y: strong, line, hoverinfo: 'skip' },
+    { ...base, y: raw, line: { ...line, color: fade(hue, 0.3), width: 1 }, showlegend: false, hoverinfo: 'skip' },
+    { ...base, uid: `${base.uid}-smooth`, y: strong, line, hovertemplate: format.replace('%{y', '%{customdata[1]') },
   ];
 }
 
@@ -149,7 +152,7 @@ function marks(shown, rows, { scale, colors, t }) {
     const points = [...at.values()];
     return [{
       type: 'scatter', mode: 'markers', uid: `bad-${row}`, yaxis: `y${row + 11}`, showlegend: false, cliponaxis: false,
-      x: points.map(([step]) => scale(step)), y: points.map(() => 0.04), customdata: points.map(([step]) => step), text: points.map(([, text]) => text),
+      x: points.map(([step]) => scale(step)), y: points.map(() => 0.04), customdata: points.map(([step]) => [step, null]), text: points.map(([, text]) => text),
       name: '', hovertemplate: '%{text}', marker: { symbol: 'x', size: 8, color: colors.stop },
     }];
   });
@@ -180,7 +183,8 @@ function layout(panel, rows, { xTitle, zoom, colors, t, narrow, revision }) {
     ...axes,
     annotations,
     xaxis: {
-      ...grid, anchor: lowest === 0 ? 'y' : `y${lowest + 1}`, showgrid: false, zeroline: false, ticks: 'outside', ticklen: 4, tickcolor: colors.line,
+      ...grid, anchor: lowest === 0 ? 'y' : `y${lowest + 1}`, showgrid: false, zeroline: false, ticks: 'outside', ticklen: 4, tickcolor: colors.line, spikecolor: colors.strong, spikethickness: 1, spikedash: 'solid',
+      unifiedhovertitle: { text: `${literal(xTitle)} %{x}` },
       title: { text: literal(xTitle), font, standoff: 4 }, nticks: narrow ? 5 : 9, hoverformat: ',.4~g', tickformat: zoom || xTitle !== t('chart.x_tokens') ? '' : '.2~s',
       ...(zoom ? { range: [...zoom], autorange: false } : { autorange: true }),
     },
