@@ -154,9 +154,8 @@ def main() -> int:
                     values.append(ours[name] / plain[name])
         for name, title in (("train", "training"), ("wall", "whole process")):
             mean, low, high = interval(ratios[name])
-            print(
-                f"{title}: recorded / plain = {mean:.4f}, 95% interval {low:.4f} to {high:.4f} ({arguments.pairs} pairs)"
-            )
+            span = f"95% interval {low:.4f} to {high:.4f} ({arguments.pairs} pairs)"
+            print(f"{title}: recorded / plain = {mean:.4f}, {span}")
     return 0
 
 

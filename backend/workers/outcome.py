@@ -43,14 +43,14 @@ def log_tail(log_file: Path, extra: str) -> str:
     return "\n".join((lines + added)[-TAIL_LINES:])
 
 
-def outcome_of(error: BaseException, job: Job) -> Outcome:
-    """Stopped for a person's wish, failed with a reason for everything else."""
+def outcome_of(error: BaseException, run_dir: Path, job: Job | None) -> Outcome:
+    """Stopped for a person's wish, failed with a reason for everything else. `job` is None when none could be made."""
     if isinstance(error, StopNow):
         return Outcome(RunState.STOPPED, "ended at once, without a last checkpoint", None)
     if isinstance(error, StopHere):
         return Outcome(RunState.STOPPED, None, None)
     trace = "".join(traceback.format_exception(error))
-    tail = log_tail(job.run_dir / "logs" / "worker.log", trace)
+    tail = log_tail(run_dir / "logs" / "worker.log", trace)
     return Outcome(RunState.FAILED, _redacted(_reason(error, job)), _redacted(tail))
 
 
@@ -58,15 +58,15 @@ def _redacted(text: str) -> str:
     return Redactor(secrets_of(os.environ)).clean(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
-def _reason(error: BaseException, job: Job) -> str:
+def _reason(error: BaseException, job: Job | None) -> str:
     if isinstance(error, StudioError):
         return str(error)
-    if is_out_of_memory(error):
+    if job and is_out_of_memory(error):
         failure = _memory_failure(job)
         job.writer.event("out_of_memory", str(failure), "error", {"phase": failure.phase, "change": failure.change})
         return str(failure)
     words = str(error).strip().splitlines()
-    return f"{type(error).__name__} during {job.phase}: {words[0] if words else 'no message'}"
+    return f"{type(error).__name__} during {job.phase if job else 'start'}: {words[0] if words else 'no message'}"
 
 
 def _memory_failure(job: Job) -> MemoryFailure:

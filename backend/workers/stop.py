@@ -38,9 +38,6 @@ class Stop:
     def requested(self) -> bool:
         return self.requested_at is not None
 
-    def __bool__(self) -> bool:
-        return self.requested
-
     def ask(self) -> None:
         """What SIGTERM does; also callable from the program."""
         if self.requested_at is None:

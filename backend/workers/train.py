@@ -64,16 +64,17 @@ def run_attempt(settings: Settings, db: Database, run: Run, stop: Stop) -> int:
     from backend.workers.outcome import Outcome, outcome_of
     from backend.workers.stages import Attempt
 
-    attempt = Attempt(settings, db, run, stop)
+    attempt = None
     try:
+        attempt = Attempt(settings, db, run, stop)
         attempt.run_stages()
         end = Outcome(RunState.SUCCEEDED, None, None)
     except BaseException as error:
         if not isinstance(error, (StopHere, StopNow)):
             traceback.print_exc()
-        end = outcome_of(error, attempt.job)
+        end = outcome_of(error, settings.run_dir(run.id), attempt.job if attempt else None)
     stop.ignore_further()
-    if not attempt.close():
+    if attempt and not attempt.close():
         log.warning("some records are in the spill file and not yet in the database")
     _write_end(db, run.id, end.state, end.reason, end.log_tail)
     return 1 if end.state is RunState.FAILED else 0

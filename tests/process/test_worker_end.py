@@ -126,3 +126,15 @@ def test_a_run_that_is_not_there_is_no_traceback(home: Home) -> None:
         assert process.wait(60) == 1
     assert "there is no run" in home.log("20261129-000000-zzzz")
     assert "Traceback" not in home.log("20261129-000000-zzzz")
+
+
+def test_a_configuration_that_cannot_be_read_is_a_failure_too(home: Home) -> None:
+    from storage.runs import create_run
+
+    run_id = "20261129-000000-bbbb"
+    create_run(home.db, run_id, "old", {"max_steps": -7, "no_such_setting": 1}, None)
+    assert home.train_here(run_id) == 1
+    run = home.run(run_id)
+    assert run.state is RunState.FAILED
+    assert run.reason
+    assert "no_such_setting" in (run.log_tail or "")

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from backend.workers import checkpoints
 from backend.workers.job import Job
+from backend.workers.recorder import RecordedGRPOTrainer
 from backend.workers.stop import Stop
 from storage.records import RunState
 from tests.worker_runs import Home, LetterReward
@@ -97,6 +99,65 @@ def test_a_resumed_run_repeats_the_uninterrupted_one(
     weights = [n for n in first["files"] if n.endswith(".safetensors")]
     assert weights
     assert all(first["files"][n] == second["files"][n] for n in weights)
+
+
+def test_a_stop_inside_a_generation_loses_nothing_but_that_step(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = home.create(**EPOCHS)
+    rows(home, whole, 7)
+    assert home.train_here(whole) == 0
+
+    stop = Stop()
+    calls: list[int] = []
+    generate = RecordedGRPOTrainer._generate_single_turn
+
+    def interrupted(self: RecordedGRPOTrainer, *args: Any, **kwargs: Any) -> Any:
+        calls.append(self.state.global_step)
+        if len(calls) == 6:
+            torch.rand(17)  # some of this generation's random numbers are already drawn
+            stop.ask()
+        return generate(self, *args, **kwargs)
+
+    monkeypatch.setattr(RecordedGRPOTrainer, "_generate_single_turn", interrupted)
+    monkeypatch.setattr("backend.workers.recorder.PATIENCE_S", 0.0)
+    broken = home.create(**EPOCHS)
+    rows(home, broken, 7)
+    assert home.train_here(broken, stop) == 0
+    assert home.run(broken).state is RunState.STOPPED
+    found = checkpoints.last_complete(home.dir(broken))
+    assert found is not None
+    assert found[1] == 5
+    home.resume(broken, 5)
+    assert home.train_here(broken) == 0
+    assert home.prompts(broken) == home.prompts(whole)
+    for name in ("loss", "grad_norm", "entropy", "reward"):
+        assert home.values(broken, "train", name) == home.values(whole, "train", name), name
+
+
+def test_a_stop_in_an_evaluation_during_training(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = Stop()
+    evaluating = {
+        "eval_strategy": "steps", "eval_steps": 2, "per_device_eval_batch_size": 4, "eval_size": 4, "max_steps": 4,
+        "rewards": ["accuracy"], "save_strategy": "no",
+    }  # fmt: skip
+    score = RecordedGRPOTrainer._calculate_rewards
+
+    def asked(self: RecordedGRPOTrainer, *args: Any) -> Any:
+        if not self.model.training:
+            stop.ask()
+        return score(self, *args)
+
+    run_id = home.create(**evaluating)
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordedGRPOTrainer, "_calculate_rewards", asked)
+        assert home.train_here(run_id, stop) == 0
+    assert home.run(run_id).reason is None
+    found = checkpoints.last_complete(home.dir(run_id))
+    assert found is not None
+    assert found[1] == 2
+    home.resume(run_id, 2)
+    assert home.train_here(run_id) == 0
+    assert list(home.values(run_id, "train", "loss")) == [1, 2, 3, 4]
+    assert home.values(run_id, "eval", "eval_reward").keys() == {4}
 
 
 def test_epochs_differ_and_epoch_0_is_trls_order(home: Home) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -218,3 +219,19 @@ def test_the_embedded_model_is_built_as_a_stage(home: Home) -> None:
     assert stages == ["build", "grpo"]
     assert home.values(run_id, "sft", "loss")
     assert not list(Path(home.dir(run_id)).glob("*.tmp"))
+
+
+def test_a_warm_up_with_an_adapter_is_merged_and_handed_on_by_path(home: Home) -> None:
+    run_id = home.create(
+        stages=["sft", "grpo"], peft="lora", lora_r=4, beta=0.04, max_steps=1, sft_max_steps=2, sft_rows=16,
+        sft_per_device_train_batch_size=4, sft_max_length=220, sft_learning_rate=1e-2,
+    )  # fmt: skip
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    sft = home.dir(run_id) / "sft"
+    assert checkpoints.problem(sft) is None
+    assert not (sft / "adapter_config.json").exists()
+    assert (sft / "model.safetensors").read_bytes() != (home.model / "model.safetensors").read_bytes()
+    adapter = json.loads((home.dir(run_id) / "final" / "adapter_config.json").read_text())
+    assert adapter["base_model_name_or_path"] == str(sft)
+    assert list(home.values(run_id, "sft", "loss")) == [1, 2]
+    assert [e.data["stage"] for e in home.reader.events(run_id) if e.kind == "stage"] == ["sft", "grpo"]
