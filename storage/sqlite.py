@@ -55,7 +55,7 @@ def make_engine(address: str | URL, busy_s: float = BUSY_S) -> Engine:
     """An engine whose transactions are BEGIN IMMEDIATE unless the connection carries the option READ."""
     url = make_url(address)
     if file_of(url) is None:
-        return create_engine(url, pool_pre_ping=True)
+        return _server_engine(url, busy_s)
     engine = create_engine(url, module=module(), connect_args={"timeout": busy_s})
 
     @event.listens_for(engine, "connect")
@@ -69,6 +69,19 @@ def make_engine(address: str | URL, busy_s: float = BUSY_S) -> Engine:
         # A deferred transaction that turns to writing fails at once, whatever the busy timeout.
         reading = connection.get_execution_options().get(READ)
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _server_engine(url: URL, busy_s: float) -> Engine:
+    """PostgreSQL, whose locks are waited for without end unless told otherwise."""
+    engine = create_engine(url, pool_pre_ping=True)
+
+    @event.listens_for(engine, "connect")
+    def _connect(raw: Any, _record: object) -> None:
+        with raw.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
+        raw.commit()
 
     return engine
 
