@@ -16,6 +16,18 @@ FORM: dict[str, Text] = {
     "form.again": Text("Try again", "다시 시도"),
     "form.presets": Text("Preset", "프리셋"),
     "form.preset_changes": Text("What differs from its source ({n})", "원본과 다른 점 ({n})"),
+    "form.method": Text("Method", "방법"),
+    "form.method_other": Text("as set below", "아래 설정대로"),
+    "form.method_lead": Text(
+        "A named method sets the few values that make it: loss, clipping, scaling.",
+        "이름 있는 방법을 고르면 그 방법을 이루는 손실, 클리핑, 스케일 값만 바꿉니다.",
+    ),
+    "form.method_laid": Text(
+        "{method}: {n} settings are as the method has them.", "{method}: 설정 {n}개를 이 방법대로 맞췄습니다."
+    ),
+    "form.method_laid_1": Text(
+        "{method}: 1 setting is as the method has it.", "{method}: 설정 1개를 이 방법대로 맞췄습니다."
+    ),
     "form.source": Text("Source: {source}", "출처: {source}"),
     "form.step_model": Text("Model", "모델"),
     "form.step_model_lead": Text(

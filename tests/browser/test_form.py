@@ -123,6 +123,23 @@ def test_another_preset_sets_the_changes_aside_and_gives_them_back(page: Page, s
     expect(page.locator("#f-max_steps")).to_have_value("33")
 
 
+def test_a_named_method_sets_its_values_and_is_recognised_by_them(page: Page, server: Server) -> None:
+    opened(page, server)
+    gspo = next(one for one in server.call("GET", "/api/schema")["algorithms"] if one["name"] == "gspo")["values"]
+    page.select_option("#f-method", "gspo")
+    expect(page.locator("#f-method")).to_have_value("gspo")
+    assert float(page.locator("#f-epsilon").input_value()) == gspo["epsilon"]
+    chosen = page.evaluate("document.getElementById('f-loss_type').selectedOptions[0].textContent")
+    assert chosen == gspo["loss_type"]
+    page.wait_for_selector(READY)
+    page.reload()
+    page.wait_for_selector(READY)
+    expect(page.locator("#f-method")).to_have_value("gspo")
+    page.locator('.f-fold[data-group="loss"] summary').click()
+    page.fill("#f-epsilon", "0.2")
+    expect(page.locator("#f-method")).to_have_value("")
+
+
 def test_search_finds_by_plain_and_by_trl_name_in_both_languages(page: Page, server: Server) -> None:
     opened(page, server)
 

@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Checker } from './checker.js';
 import { Draft } from './draft.js';
+import { methodPicker } from './methods.js';
 import { notices } from './notices.js';
 import { pasteBox } from './paste.js';
 import { PlanPanel } from './plan.js';
@@ -37,6 +38,7 @@ class FormPage {
     this.steps = new Steps(schema, this.draft);
     this.notices = notices();
     this.presets = presetCards(schema, this.draft, (preset) => this.choose(preset));
+    this.methods = methodPicker(schema, this.draft, (method) => this.lay(method));
     this.paste = pasteBox({ onTake: (values, notes) => this.take(values, notes) });
     this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard() });
     this.plan = new PlanPanel(this.draft, {
@@ -52,7 +54,7 @@ class FormPage {
       h('div', null, h('h1', { t: 'form.title' }), h('p', { class: 'f-lead', t: 'form.lead' })),
       h('button', { type: 'button', class: 'btn small f-paste-open', t: 'form.paste', onclick: () => this.paste.open() }));
     this.page = h('div', { class: 'f-page' },
-      h('div', { class: 'f-main' }, intro, this.presets.root, this.bar.root, this.notices.root, this.steps.root),
+      h('div', { class: 'f-main' }, intro, this.presets.root, this.methods.root, this.bar.root, this.notices.root, this.steps.root),
       this.plan.root, this.paste.root);
     root.append(this.page);
     this.fit();
@@ -77,6 +79,7 @@ class FormPage {
   changed(names) {
     this.steps.show(names);
     this.presets.show();
+    this.methods.show();
     this.bar.show();
     this.plan.set({ failed: null });
     this.check();
@@ -106,10 +109,20 @@ class FormPage {
   }
 
   take(values, notes) {
+    const n = Object.keys(values).length;
+    this.put(values, () => [plural('form.pasted', n), ...notes.map((note) => t(note.text))].join('\n'));
+  }
+
+  lay(method) {
+    const n = Object.keys(method.values).length;
+    this.put(method.values, () => [plural('form.method_laid', n, { method: t(method.title) }), ...method.changes.map((text) => t(text))].join('\n'));
+  }
+
+  /** Several values at once, with a message and a way back. */
+  put(values, message) {
     const before = { ...this.draft.values };
     this.draft.set(values);
-    const n = Object.keys(values).length;
-    this.notices.say(() => [plural('form.pasted', n), ...notes.map((note) => t(note.text))].join('\n'), () => {
+    this.notices.say(message, () => {
       this.draft.values = before;
       this.draft.announce(null);
     });
