@@ -80,14 +80,13 @@ def send(who: Identity, signum: int) -> bool:
     The pid file descriptor is taken before the identity is compared, so that a pid reused in between is never hit.
     """
     if not LINUX:
-        if not alive(who):
-            return False
-        os.kill(who.pid, signum)
-        return True
+        return _send_by_pid(who, signum)
     try:
         fd = os.pidfd_open(who.pid)
     except ProcessLookupError:
         return False
+    except OSError:  # an old kernel or a strict seccomp profile
+        return _send_by_pid(who, signum)
     try:
         if not alive(who):
             return False
@@ -97,3 +96,13 @@ def send(who: Identity, signum: int) -> bool:
         return False
     finally:
         os.close(fd)
+
+
+def _send_by_pid(who: Identity, signum: int) -> bool:
+    if not alive(who):
+        return False
+    try:
+        os.kill(who.pid, signum)
+    except ProcessLookupError:
+        return False
+    return True

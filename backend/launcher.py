@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from backend import runfiles
@@ -48,6 +49,8 @@ def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]
     """What the shim gets; the worker's is the same without the keys in `withheld`."""
     passed = {*PASSED_ON, *SERVICE_KEYS.values()}
     kept = {name: value for name, value in source.items() if name in passed or not is_secret_name(name)}
+    if "DATABASE_URL" in kept:
+        kept["DATABASE_URL"] = absolute_url(kept["DATABASE_URL"])
     kept |= {
         "GRPO_STUDIO_HOME": str(settings.home),
         "PYTHONUNBUFFERED": "1",
@@ -55,6 +58,14 @@ def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]
         "TOKENIZERS_PARALLELISM": "false",
     }
     return kept
+
+
+def absolute_url(url: str) -> str:
+    """A relative SQLite path means the folder of who gave it; a run works in another one."""
+    scheme, separator, path = url.partition(":///")
+    if not separator or not scheme.startswith("sqlite") or not path or path.startswith(("/", ":memory:")):
+        return url
+    return f"{scheme}:///{Path(path).resolve()}"
 
 
 def withheld(config: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ worker a child of the shim, also one in a session of its own. macOS has neither:
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -68,7 +69,9 @@ def start_worker(argv: list[str], environment: dict[str, str], output: int) -> i
 def has_ended(pid: int) -> bool:
     """Has this child ended? It stays unreaped, so that its pid and group cannot be reused before end_all()."""
     _reap_others(pid)
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    if hasattr(os, "waitid"):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE  # macOS before Python 3.13
 
 
 def signal_one(pid: int, signum: int) -> None:
@@ -149,17 +152,7 @@ def _kill(pid: int) -> None:
 
 def _reap_others(keep: int) -> None:
     """Collect every ended child but `keep`."""
-    while True:
-        try:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        except ChildProcessError:
-            return
-        if ended is None:
-            return
-        if ended.si_pid == keep:
-            # The kept one hides the others from P_ALL: collect those by name.
-            for process in psutil.Process().children():
-                if process.pid != keep:
-                    os.waitpid(process.pid, os.WNOHANG)
-            return
-        os.waitpid(ended.si_pid, os.WNOHANG)
+    for process in psutil.Process().children():
+        if process.pid != keep:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)

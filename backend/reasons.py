@@ -28,7 +28,7 @@ GRACE_OVER = Text(
     en="it did not stop by itself within the grace time and was ended",
     ko="유예 시간 안에 스스로 멈추지 않아 강제 종료했습니다",
 )
-STOPPED_EARLY = Text(en="stopped before there was anything to save", ko="저장할 것이 생기기 전에 중지했습니다")
+STOPPED_EARLY = Text(en="stopped before there was anything new to save", ko="새로 저장할 것이 생기기 전에 중지했습니다")
 SILENT_END = Text(
     en="the worker ended without saying how (exit code 0)",
     ko="학습 프로세스가 결과를 남기지 않고 끝났습니다 (종료 코드 0)",
@@ -44,6 +44,11 @@ FIXED = (
 PATTERNS = (
     (re.compile(r"exit code (\d+)"), "종료 코드 {0}"),
     (re.compile(r"killed by signal (\d+) \((\w+)\)"), "시그널 {0} ({1})로 종료됨"),
+    (
+        re.compile(r"during (\w+) the largest part is (.*?); set (.*)"),
+        "{0} 단계에서 가장 큰 부분: {1}. {2}로 바꿔 보세요",
+    ),
+    (re.compile(r"during (\w+) the largest part is (.*)"), "{0} 단계에서 가장 큰 부분: {1}"),
     (re.compile(r"the worker could not be started: (.*)", re.DOTALL), "학습 프로세스를 시작하지 못했습니다: {0}"),
 )
 

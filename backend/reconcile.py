@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 
-from backend import launcher, process_tree, reasons, runfiles
+from backend import launcher, oom, process_tree, reasons, runfiles
 from backend.identity import alive, boot_id
 from backend.identity import send as send_signal
 from backend.locks import FileLock, held, supported
@@ -77,6 +77,8 @@ def settle(settings: Settings, db: Database, run_id: str) -> bool:
             state, reason = RunState.STOPPED, reasons.of_stop(ended)
         else:
             state, reason = RunState.FAILED, reasons.of_failure(ended)
+            if reason is reasons.OUT_OF_MEMORY:
+                reason = oom.reason(settings, run)
         words = None if reason is None else reason.en
         log_tail = None if state is RunState.STOPPED else tail(folder / "logs") or None
         at = None if ended is None else ended.at

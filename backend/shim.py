@@ -15,6 +15,7 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -60,7 +61,10 @@ class Shim:
         for unwanted in (signal.SIGINT, signal.SIGHUP):
             # A handler and not SIG_IGN: what is ignored would stay ignored in the worker too.
             signal.signal(unwanted, lambda _number, _frame: None)
-        process_tree.become_subreaper()
+        try:
+            process_tree.become_subreaper()
+        except OSError as error:  # a strict sandbox: orphans will be found by their mark instead
+            print(f"not a subreaper: {error}", file=sys.stderr)  # noqa: T201
         me = identify(os.getpid())
         runfiles.write_pids(self.dir, Pids(self.attempt, me, None))
         device = self._wait_for_device()
@@ -71,8 +75,8 @@ class Shim:
         reader, writer = os.pipe()
         try:
             pid = process_tree.start_worker(self.argv, self._environment(), writer)
-        except OSError as error:
-            self._write_exit(127, None, 0, error=f"{self.argv[0]}: {error.strerror}")
+        except (OSError, subprocess.SubprocessError) as error:
+            self._write_exit(127, None, 0, error=f"{self.argv[0]}: {getattr(error, 'strerror', None) or error}")
             return
         finally:
             os.close(writer)

@@ -93,10 +93,11 @@ def test_a_killed_shim_takes_its_run_with_it(studio: Studio) -> None:
     assert code == 0
     assert (shown["state"], shown["reason"]) == ("lost", reasons.SHIM_GONE.en)
     all_gone([daemon])
-    studio.set(FAKE_STEPS="12", FAKE_CHILDREN="0")
+    end = shown["last_step"] + 5
+    studio.set(FAKE_STEPS=str(end), FAKE_CHILDREN="0")
     studio.services.resume(run.id)
     studio.wait_state(run.id, RunState.SUCCEEDED)
-    assert [step for step, _ in studio.services.reader.table(run.id, "train")] == list(range(1, 13))
+    assert [step for step, _ in studio.services.reader.table(run.id, "train")] == list(range(1, end + 1))
 
 
 @pytest.mark.parametrize(("victim", "state"), [("shim", RunState.LOST), ("worker", RunState.FAILED)])
@@ -196,7 +197,8 @@ def test_every_end_has_its_words(studio: Studio, ended: Exit, state: RunState, r
     _started(studio, ended=ended)
     studio.services.reconcile()
     done = studio.run(RUN)
-    assert (done.state, done.reason) == (state, reason)
+    assert done.state is state
+    assert (done.reason or "").split("; during")[0] == (reason or "")
     if ended.attempt == 1:
         assert done.ended_at == 5.0
 
@@ -267,7 +269,8 @@ def test_the_kernel_out_of_memory_is_told_from_a_kill(studio: Studio, little_mem
     )
     shim.wait(30)
     done = studio.run(RUN)
-    assert (done.state, done.reason) == (RunState.FAILED, "killed by the kernel: out of memory")
+    assert done.state is RunState.FAILED
+    assert str(done.reason).startswith("killed by the kernel: out of memory")
 
 
 def test_a_zombie_is_not_alive() -> None:

@@ -191,6 +191,7 @@ daemon = "import os, time; open(os.environ['PIDS'], 'a').write(f'{os.getpid()}\\
 middle = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {daemon!r}], start_new_session=True)"
 subprocess.Popen([sys.executable, '-c', middle], start_new_session=True).wait()
 subprocess.Popen([sys.executable, '-c', daemon], start_new_session=True)
+open(os.environ['PIDS'], 'a').close()
 while open(os.environ['PIDS']).read().count('\\n') < 2: time.sleep(0.02)
 """
     )

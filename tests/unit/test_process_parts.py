@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from backend import device, reasons, runfiles, runs, views
+from backend import device, oom, reasons, runfiles, runs, views
 from backend.cgroup import oom_kills
+from backend.config import RunConfig
 from backend.errors import NotFound, Refused
 from backend.export import cell, safe_header
 from backend.identity import Identity, alive, boot_id, identify, send, start_ticks
-from backend.launcher import environment, withheld
+from backend.launcher import absolute_url, environment, withheld
 from backend.locks import FileLock, held
 from backend.runfiles import Exit, Pids, Stop
 from backend.settings import RUN_ID, Settings
@@ -133,6 +134,24 @@ def test_what_a_run_gets_of_the_environment() -> None:
     assert got["GRPO_STUDIO_HOME"] == "/h"
     assert "WANDB_API_KEY" in withheld({})
     assert "WANDB_API_KEY" not in withheld({"report_to": ["wandb"]})
+
+
+def test_a_relative_database_means_the_folder_of_who_gave_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert absolute_url("sqlite:///a/b.db") == f"sqlite:///{tmp_path}/a/b.db"
+    assert absolute_url("sqlite:////a/b.db") == "sqlite:////a/b.db"
+    assert absolute_url("postgresql://u:p@h/db") == "postgresql://u:p@h/db"
+
+
+def test_out_of_memory_names_the_part_and_the_change() -> None:
+    config = RunConfig(model="embedded", per_device_train_batch_size=16, num_generations=8).to_dict()
+    text = oom.reason(Settings(Path("/nowhere")), replace(RUN, config=config, stage="grpo"))
+    assert text.en.startswith("killed by the kernel: out of memory; during grpo the largest part is ")
+    assert "; set " in text.en
+    assert "grpo 단계에서 가장 큰 부분" in text.ko
+    assert (
+        oom.reason(Settings(Path("/nowhere")), replace(RUN, config={"of": "another version"})) == reasons.OUT_OF_MEMORY
+    )
 
 
 def test_ids_sort_by_time_and_are_never_names() -> None:
