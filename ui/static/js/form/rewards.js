@@ -2,6 +2,7 @@
 
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import { rewardHue, variable } from '../live/colors.js';
 import { readNumber, same, writeNumber } from './values.js';
 import { saying } from './words.js';
 
@@ -53,7 +54,7 @@ export function rewards(field, id, draft) {
     });
     const known = field.choices.find((each) => each.value === name);
     const root = h('div', { class: 'f-reward', data: { reward: name } },
-      h('span', { class: 'f-reward-hue', data: { hue: String(at % 7) }, 'aria-hidden': 'true' }),
+      h('span', { class: 'f-reward-hue', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }),
       h('span', { class: 'f-reward-name' }, known ? h('span', { class: 'f-reward-label', t: known.label }) : null, h('code', { title: name }, name)),
       h('label', { class: 'f-reward-weight' }, h('span', { t: 'form.reward_weight' }), weight),
       h('span', { class: 'f-share' }, h('span', { class: 'f-share-track', 'aria-hidden': 'true' }, bar), share), remove,

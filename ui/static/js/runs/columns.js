@@ -3,12 +3,14 @@
 import { h, setText } from '../dom.js';
 import { DASH, ago, duration, number, percent } from '../format.js';
 import { t } from '../i18n.js';
+import { visible } from '../plain.js';
 import * as state from '../state.js';
 
 const ORDER = ['running', 'stopping', 'starting', 'queued', 'failed', 'lost', 'stopped', 'succeeded'];
 const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
 
-export const nameOf = (run) => run.name || run.id;
+/** Hidden characters (direction marks, controls) as symbols: a name shows all that is in it. */
+export const nameOf = (run) => visible(run.name || run.id);
 
 /** Share of the steps that are done, 0 to 1; null when nobody knows how many there are. */
 export const done = (run) => (run.total_steps > 0 ? Math.min(1, (run.last_step ?? 0) / run.total_steps) : null);
