@@ -236,6 +236,7 @@ class FakeWorker:
         folder = self.dir / "checkpoints" / f"checkpoint-{step}"
         folder.mkdir(parents=True, exist_ok=True)
         checkpoints.forget_manifest(folder)
+        self.writer.flush(5)  # a resume from here must find the records of every step before
         (folder / "model.txt").write_text(f"step {step}\n", encoding="utf-8")
         checkpoints.write_manifest(folder, step=step, attempt=self.run.attempt)
 
