@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import transformers
 import trl
-from tests.worker_runs import Home, LetterReward
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.utils import RepeatSampler
 
 from backend.workers import capture
+from tests.worker_runs import Home, LetterReward
 
 PINNED = {"trl": "1.16.0", "transformers": "5.23.0"}
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tiny_model import build_tiny_model
 
 from backend import rewards
 from backend.workers import evaluate as ev
 from backend.workers.stop import Stop, StopHere
 from storage.records import EvaluationItem
+from tests.tiny_model import build_tiny_model
 
 EOS = [1]
 

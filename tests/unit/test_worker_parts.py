@@ -17,7 +17,7 @@ from backend.workers.capture import completion_text, generation_record, prompt_t
 from backend.workers.progress import StageClock
 from backend.workers.stop import Stop, StopHere, StopNow
 
-# --- memory -----------------------------------------------------------------------------------------------------------
+# --- memory ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,10 @@ from backend.workers.stop import Stop, StopHere, StopNow
     [
         (MemoryError(), True),
         (RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"), True),
-        (RuntimeError("[enforce fail at alloc_cpu.cpp:116] DefaultCPUAllocator: can't allocate memory: you tried"), True),
+        (
+            RuntimeError("[enforce fail at alloc_cpu.cpp:116] DefaultCPUAllocator: can't allocate memory: you tried"),
+            True,
+        ),
         (RuntimeError("MPS backend out of memory (MPS allocated: 9 GB)"), True),
         (RuntimeError("shape mismatch"), False),
         (ValueError("out of memory"), False),
@@ -72,7 +75,7 @@ def test_every_change_is_a_valid_configuration(phase: str) -> None:
         assert before == after
 
 
-# --- progress -----------------------------------------------------------------------------------------------------------
+# --- progress ------------------------------------------------------------
 
 
 def test_the_estimate_waits_for_three_steps_and_forgets_the_first() -> None:
@@ -100,7 +103,7 @@ def test_after_a_resume_only_what_is_left_counts() -> None:
     assert clock.eta_s == pytest.approx(6.0)
 
 
-# --- rows ---------------------------------------------------------------------------------------------------------------
+# --- rows ------------------------------------------------------------
 
 
 def test_rows_reach_the_reward_as_they_were_written(tmp_path: Path) -> None:
@@ -132,7 +135,7 @@ def test_too_few_rows_are_refused_in_words() -> None:
         run_rows.require([{}] * 3, 4, dropped=9)
 
 
-# --- records ------------------------------------------------------------------------------------------------------------
+# --- records ------------------------------------------------------------
 
 
 def test_texts_of_prompts_and_completions() -> None:
@@ -171,7 +174,7 @@ def test_logs_become_numbers_or_nothing() -> None:
     assert found == {"a": 1.0, "i": -math.inf, "t": 2.0}
 
 
-# --- stop ---------------------------------------------------------------------------------------------------------------
+# --- stop ------------------------------------------------------------
 
 
 def test_the_first_press_asks_and_the_second_insists() -> None:

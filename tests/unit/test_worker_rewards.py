@@ -29,7 +29,7 @@ def test_a_wrong_answer_names_the_function_and_the_count(output: Any) -> None:
 @pytest.mark.parametrize("bad", ["1.0", [1.0], object()])
 def test_a_score_that_is_no_number_is_named(bad: Any) -> None:
     call = checked(lambda **kw: [1.0, bad, 0.0, 0.0], "mine", NEVER)
-    with pytest.raises(RewardContractError, match="'mine'.*completion 1"):
+    with pytest.raises(RewardContractError, match=r"'mine'.*completion 1"):
         call(**CALL)
 
 
