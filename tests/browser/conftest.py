@@ -83,7 +83,7 @@ class Server:
     def state(self, run: str) -> str:
         return self.call("GET", f"/api/runs/{run}")["state"]
 
-    def wait_state(self, run: str, *states: str, timeout: float = 60) -> str:
+    def wait_state(self, run: str, *states: str, timeout: float = 120) -> str:
         wait_for(lambda: self.state(run) in states, timeout, every=0.2, what=f"{run} to be {states}")
         return self.state(run)
 
@@ -142,7 +142,7 @@ class Watched:
 
 def open_page(browser: Browser, **options: Any) -> Page:
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-US"} | options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     page = context.new_page()
     page.watched = Watched(page)  # type: ignore[attr-defined]
     return page
