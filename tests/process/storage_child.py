@@ -96,16 +96,6 @@ def hold(url: str) -> None:
         sys.stdin.read()
 
 
-def lock(url: str, seconds: str) -> None:
-    """Hold the write lock for so long."""
-    db = Database(url)
-    with db.begin() as connection:
-        connection.execute(text("UPDATE run SET name = name"))
-        say("locked")
-        time.sleep(float(seconds))
-    say("free")
-
-
 def migrates(url: str, scripts: str) -> None:
     say(migrate(url, Path(scripts)))
 
