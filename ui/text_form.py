@@ -63,11 +63,11 @@ FORM: dict[str, Text] = {
     "form.discarded": Text("The draft is discarded.", "변경한 값을 버렸습니다."),
     "form.switched": Text(
         "The preset is now {preset}; your {n} changes are set aside.",
-        "프리셋을 {preset}(으)로 바꾸면서 변경 {n}개를 내려놓았습니다.",
+        "프리셋을 {preset}(으)로 바꾸면서 변경 {n}개를 빼 두었습니다.",
     ),
     "form.switched_1": Text(
         "The preset is now {preset}; your change is set aside.",
-        "프리셋을 {preset}(으)로 바꾸면서 변경 1개를 내려놓았습니다.",
+        "프리셋을 {preset}(으)로 바꾸면서 변경 1개를 빼 두었습니다.",
     ),
     "form.undo": Text("Bring back", "되돌리기"),
     "form.dismiss": Text("Close this message", "알림 닫기"),
@@ -201,7 +201,7 @@ RUNS: dict[str, Text] = {
     "runs.no_steps": Text("no step yet", "아직 스텝 없음"),
     "runs.attempt": Text("attempt {n}", "{n}번째 시도"),
     "runs.from_to": Text("{before} before training, {after} after", "학습 전 {before}, 학습 후 {after}"),
-    "runs.in_training": Text("in training", "학습 중 표본"),
+    "runs.in_training": Text("in training", "학습 중"),
     "runs.open": Text("Open", "열기"),
     "runs.stop": Text("Stop and keep checkpoint", "체크포인트 남기고 멈추기"),
     "runs.stop_now": Text("Stop now", "지금 바로 멈추기"),
