@@ -39,7 +39,7 @@ TEXTS: dict[str, Text] = {
     "state.stopped": Text(en="stopped", ko="멈춤"),
     "state.succeeded": Text(en="finished", ko="완료"),
     "state.failed": Text(en="failed", ko="실패"),
-    "state.lost": Text(en="lost", ko="행방불명"),
+    "state.lost": Text(en="lost", ko="유실"),
     # Stages of a run
     "stage.build": Text(en="build model", ko="모델 생성"),
     "stage.sft": Text(en="warm-up (SFT)", ko="준비 학습 (SFT)"),

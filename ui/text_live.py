@@ -46,9 +46,9 @@ TEXTS: dict[str, Text] = {
     "live.failed_why": Text(en="Failed: {reason}", ko="실패: {reason}"),
     "live.lost": Text(
         en="Lost: the process is gone and left no exit code, as after a restart of the machine.",
-        ko="행방불명: 프로세스가 종료 코드 없이 사라졌습니다(예: 컴퓨터 재시작).",
+        ko="유실: 프로세스가 종료 코드 없이 사라졌습니다(예: 컴퓨터 재시작).",
     ),
-    "live.lost_why": Text(en="Lost: {reason}", ko="행방불명: {reason}"),
+    "live.lost_why": Text(en="Lost: {reason}", ko="유실: {reason}"),
     "live.last_lines": Text(en="Last lines of the log", ko="로그의 마지막 줄"),
     "live.no_points": Text(
         en="No numbers yet. The charts appear with the first step.",
@@ -83,7 +83,7 @@ TEXTS: dict[str, Text] = {
     "tile.speed": Text(en="completions a second", ko="초당 답변"),
     "tile.step_time": Text(en="{time} s a step", ko="스텝당 {time}초"),
     # Charts
-    "chart.smoothing": Text(en="Smoothing", ko="평활"),
+    "chart.smoothing": Text(en="Smoothing", ko="스무딩"),
     "chart.x_axis": Text(en="x axis", ko="x축"),
     "chart.x_step": Text(en="step", ko="스텝"),
     "chart.x_tokens": Text(en="tokens", ko="토큰"),

@@ -115,6 +115,7 @@ export class Charts {
       if (shown.length) this.#want(card);
     }
     this.warmup.hidden = !this.store.has('sft');
+    this.warmup.classList.toggle('only', !this.store.has('train'));
     this.#reasons();
   }
 
@@ -133,7 +134,7 @@ export class Charts {
       else if (!card || card.node.hidden) rest.push(why);
     }
     for (const card of this.cards) dom.fill(card.notes, lines.get(card.panel.id).map((why) => h('p', { t: why })));
-    const any = this.cards.some((card) => !card.node.hidden);
+    const any = this.cards.some((card) => !card.node.hidden && card.panel.group === 'train');
     dom.fill(this.notes, rest.map((why) => h('li', { t: why })));
     this.notes.hidden = rest.length === 0 || !any;
   }

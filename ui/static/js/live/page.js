@@ -156,6 +156,7 @@ class Live {
     const drawn = store.has('train') || store.has('sft');
     this.waiting.hidden = drawn || this.stages.ended;
     this.controls.node.hidden = !drawn;
+    this.tiles.box.hidden = !store.has('train');
     this.groups.node.hidden = this.groupCursor === 0;
     this.groups.use(run, this.groupCursor, asStep(this.ctx.state.get().step), store.config.reward_weights);
     this.log.tick();
