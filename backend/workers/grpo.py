@@ -180,6 +180,7 @@ class GRPOStage:
                 on_batch=job.step,
             )
         job.writer.evaluation(summary, items)
+        self.rewards.tell_failures()
         job.evaluation_s = summary.seconds
         if identical_answers(items):
             job.writer.event("identical_answers", f"all {len(items)} answers of this evaluation are the same", "warn")
