@@ -1,6 +1,6 @@
 // One setting: plain label with the TRL name beside it, its control, what is wrong with it, help, bounds and default.
 
-import { h } from '../dom.js';
+import { fill, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { control } from './controls.js';
 import { typed } from './format.js';
@@ -64,7 +64,7 @@ export class Field {
       facts.push(same(base, field.default) ? null : t('form.preset_value', { value: typed(base) }));
       facts.push(field.default === null ? null : t('form.default', { value: typed(field.default) }));
     }
-    this.bounds.textContent = facts.filter(Boolean).join(' · ');
+    fill(this.bounds, facts.filter(Boolean).map((fact, at) => [at ? ' · ' : null, h('span', { class: 'f-fact' }, fact)]));
     const was = base === null || base === '' ? t('form.not_set') : typed(base);
     const back = t('form.reset', { value: was });
     this.reset.textContent = `↺ ${was}`;
