@@ -215,7 +215,8 @@ def test_axis_and_smoothing_are_one_control_for_all(page: Page, server: Server, 
         "document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward').x.at(-1) >= 1000"
     )
     steps = page.evaluate(
-        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward').customdata.slice(0, 3).map(d => d[0])"
+        "document.getElementById('chart-reward').data.find(t => t.uid === 'reward-reward')"
+        ".customdata.slice(0, 3).map(d => d[0])"
     )
     assert steps == [1, 2, 3]
     page.click("#x-axis [data-mode=step]")

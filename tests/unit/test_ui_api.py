@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from backend.errors import NotFound, Refused, WrongState
 from backend.text import Text
-from ui.api import LARGEST_BODY, api_routes, both, encode
+from ui.api import api_routes
+from ui.wire import LARGEST_BODY, both, encode
 
 RUN = "20261129-134500-ab2c"
 

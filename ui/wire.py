@@ -1,0 +1,173 @@
+"""The page's JSON over HTTP: reading requests, answering, and errors as {"error": {"en", "ko"}}, never a traceback."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Callable
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from backend.errors import NotFound, StudioError, WrongState
+from backend.settings import RUN_ID
+from backend.text import Text
+from ui.door import Door
+
+log = logging.getLogger(__name__)
+LARGEST_BODY = 2_000_000
+FAULT = Text(
+    en="Something went wrong on the server. The server's log has the details.",
+    ko="서버에서 문제가 발생했습니다. 자세한 내용은 서버 로그에 있습니다.",
+)
+Handler = Callable[["Call"], Any]
+
+
+class BadRequest(StudioError):
+    """The request itself is malformed; 422 with the field and what would do."""
+
+
+class Call:
+    """One request, its body already read, with typed access to its parameters."""
+
+    def __init__(self, services: Door, request: Request, body: dict[str, Any]) -> None:
+        self.services = services
+        self.request = request
+        self.body = body
+
+    @property
+    def run_id(self) -> str:
+        run_id = self.request.path_params["run_id"]
+        if not RUN_ID.fullmatch(run_id):
+            raise NotFound(Text(en=f"There is no run {run_id!r}.", ko=f"{run_id!r} 실행을 찾을 수 없습니다."))
+        return run_id
+
+    def number(self, name: str, default: int, low: int = 0, high: int = 2**62) -> int:
+        raw = self.request.query_params.get(name)
+        if raw is None or raw == "":
+            return default
+        try:
+            value = int(raw)
+        except ValueError:
+            value = None
+        if value is None or not low <= value <= high:
+            raise BadRequest(
+                Text(
+                    en=f"{name}={raw!r} is not a whole number from {low} to {high}.",
+                    ko=f"{name}={raw!r}: {low}에서 {high} 사이의 정수여야 합니다.",
+                )
+            )
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self.body.get(name, {})
+        if not isinstance(value, dict):
+            raise BadRequest(Text(en=f"{name!r} must be a JSON object.", ko=f"{name!r}은(는) JSON 객체여야 합니다."))
+        return value
+
+    def text(self, name: str) -> str | None:
+        value = self.body.get(name)
+        if value is not None and not isinstance(value, str):
+            raise BadRequest(Text(en=f"{name!r} must be text.", ko=f"{name!r}은(는) 문자열이어야 합니다."))
+        return value
+
+
+def finite(value: Any) -> Any:
+    """The same JSON value with NaN and infinities as null: JSON has no word for them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def encode(data: Any) -> bytes:
+    """UTF-8 JSON that any reader takes: no NaN, no lone surrogate."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(finite(data), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", errors="replace")
+
+
+def answer(data: Any, status: int = 200, request: Request | None = None) -> Response:
+    """A JSON answer. A repeated GET whose answer is the same costs a 304 and no body."""
+    body = encode(data)
+    headers = {"Cache-Control": "no-cache"}
+    if request is not None and request.method == "GET" and status == 200 and len(body) > 256:
+        headers["ETag"] = f'W/"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
+    return Response(body, status, headers, "application/json")
+
+
+def failure(error: StudioError) -> Response:
+    body: dict[str, Any] = {"error": error.text.to_json()}
+    check = getattr(error, "check", None)
+    if check is not None:
+        body["check"] = check_json(check)
+    status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, WrongState) else 422
+    return answer(body, status)
+
+
+def check_json(check: Any) -> dict[str, Any]:
+    """A Check with both languages at each message, as the form needs it."""
+    english, korean = check.to_json("en"), check.to_json("ko")
+    return both(english, korean)
+
+
+def both(english: Any, korean: Any) -> Any:
+    """Two renderings of one JSON value as one, a text that differs between them as {"en", "ko"}."""
+    if isinstance(english, dict) and isinstance(korean, dict):
+        return {key: both(value, korean.get(key)) for key, value in english.items()}
+    if isinstance(english, list) and isinstance(korean, list) and len(english) == len(korean):
+        return [both(a, b) for a, b in zip(english, korean, strict=True)]
+    if isinstance(english, str) and isinstance(korean, str) and english != korean:
+        return {"en": english, "ko": korean}
+    return english
+
+
+async def read_body(request: Request) -> dict[str, Any]:
+    if request.method not in {"POST", "PUT", "PATCH"}:
+        return {}
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            raise BadRequest(Text(en="The request is larger than 2 MB.", ko="요청이 2 MB보다 큽니다."))
+        chunks.append(chunk)
+    raw = b"".join(chunks)
+    if not raw.strip():
+        return {}
+    try:
+        body = json.loads(raw)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise BadRequest(Text(en="The body must be a JSON object.", ko="본문은 JSON 객체여야 합니다."))
+    return body
+
+
+def route(services: Door, path: str, handler: Handler, method: str = "GET", status: int = 200) -> Route:
+    """`handler(call)` in a worker thread, its result as JSON (or as it is, when it is a Response already)."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            call = Call(services, request, await read_body(request))
+            data = await run_in_threadpool(handler, call)
+        except StudioError as error:
+            return failure(error)
+        except Exception:
+            log.exception("%s %s", request.method, request.url.path)
+            return answer({"error": FAULT.to_json()}, 500)
+        return data if isinstance(data, Response) else answer(data, status, request)
+
+    return Route(path, endpoint, methods=[method])
