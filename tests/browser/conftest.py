@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
@@ -34,16 +35,16 @@ ENDED = {"succeeded", "failed", "stopped", "lost"}
 class Server:
     """`python app.py` in a process of its own. `url` ends in a slash; the port stays the same over restarts."""
 
-    def __init__(self, home: Path, port: int, **environment: str) -> None:
-        self.home, self.port, self.environment = home, port, environment
-        self.url = ""
+    def __init__(self, home: Path, port: int, *arguments: str, **environment: str) -> None:
+        self.home, self.port, self.arguments, self.environment = home, port, arguments, environment
+        self.url = self.opens_on = ""  # what the server printed may name a run too
         self.process: subprocess.Popen[bytes] | None = None
         self.log = home.parent / f"{home.name}.server.log"
 
     def start(self) -> Server:
         worker = {"GRPO_STUDIO_WORKER": "tests.fakes.fake_worker", "FAKE_STEP_S": "0.1", "FAKE_GROUPS": "2"}
         environment = {**os.environ, **worker, **self.environment}
-        command = [sys.executable, "app.py", "--home", str(self.home), "--port", str(self.port)]
+        command = [sys.executable, "app.py", "--home", str(self.home), "--port", str(self.port), *self.arguments]
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("a", encoding="utf-8") as out:
             self.process = subprocess.Popen(
@@ -56,8 +57,9 @@ class Server:
             lines = self.log.read_text(encoding="utf-8")[before:].splitlines()
             return next((line for line in lines if line.startswith("http://")), None)
 
-        self.url = wait_for(printed, timeout=60, what="the server's address") or ""
-        self.port = int(self.url.rsplit(":", 1)[1].strip("/"))
+        self.opens_on = wait_for(printed, timeout=120, what="the server's address") or ""
+        parts = urlsplit(self.opens_on)
+        self.url, self.port = f"http://{parts.netloc}/", parts.port or 80
         return self
 
     def stop(self) -> None:

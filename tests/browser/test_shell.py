@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
@@ -122,3 +123,20 @@ def test_focus_is_visible_from_the_keyboard(page: Page, server: Server) -> None:
         )
     reached = {name for name, style in outlines if style == "solid"}
     assert {"nav-live", "nav-runs", "theme-switch", "start-quickstart"} <= reached, outlines
+
+
+def test_demo_starts_the_quickstart_and_opens_on_it(page: Page, server: Server, tmp_path: Path) -> None:
+    demo = Server(tmp_path / "home", server.port, "--demo").start()
+    try:
+        printed = demo.log.read_text(encoding="utf-8")
+        assert printed.count("http://") == 1
+        assert f"Port {server.port} is taken, so this one listens on {demo.port}." in printed
+        page.goto(demo.opens_on)
+        page.wait_for_selector("#live-view:not([hidden])")
+        assert page.locator("#live-name").inner_text().startswith("quickstart")
+        (run,) = demo.call("GET", "/api/runs")["runs"]
+        demo.end(run["id"])
+    finally:
+        assert demo.process is not None
+        demo.process.terminate()
+        assert demo.process.wait(30) == 0
