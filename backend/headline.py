@@ -158,7 +158,7 @@ def _verdict(found: Gain, share: float | None) -> Verdict:
 def _tied(share: float | None) -> Text:
     if share is None:
         return Text(en="", ko="")
-    return Text(en=f" {share:.0%} of groups carry no signal.", ko=f" 그룹의 {share:.0%}는 신호가 없습니다.")
+    return Text(en=f" {share:.0%} of groups carry no signal.", ko=f" 신호가 없는 그룹 {share:.0%}.")
 
 
 def _held_out(evaluations: Sequence[Mapping[str, Any]]) -> Text | None:

@@ -68,7 +68,7 @@ TEXTS: dict[str, Text] = {
     "tile.points_since_start": Text(en="{change} pp since the start", ko="시작 대비 {change}%p"),
     "tile.accuracy": Text(en="accuracy", ko="정확도"),
     "tile.zero_std": Text(en="zero-std groups", ko="표준편차 0인 그룹"),
-    "tile.recomputed": Text(en="recomputed {value}", ko="다시 계산 {value}"),
+    "tile.trl_logs": Text(en="TRL logs {value}", ko="TRL 로그 {value}"),
     "tile.truncated": Text(en="truncated", ko="잘림"),
     "tile.of_limit": Text(en="limit {n} tokens", ko="한도 {n} 토큰"),
     "tile.length": Text(en="mean length", ko="평균 길이"),

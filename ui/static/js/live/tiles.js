@@ -4,10 +4,10 @@ const TRAIN = 'train';
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Change of a curve: mean of its last steps against its first ones; null before there are six values. */
+/** Change of a curve: mean of its last steps against its first ones, over the windows that the headline takes. */
 function change(values) {
-  if (values.length < 6) return null;
-  const window = Math.max(3, Math.min(10, values.length >> 2));
+  if (values.length < 20) return null;
+  const window = Math.max(10, Math.min(50, Math.floor(values.length / 5)));
   return mean(values.slice(-window)) - mean(values.slice(0, window));
 }
 
@@ -29,11 +29,12 @@ const TILES = [
     },
   },
   {
-    id: 'zero-std', title: 'tile.zero_std', name: 'frac_reward_zero_std', tone: 'vermillion', range: [0, 1],
+    // Recomputed from the groups: what TRL logs is taken over the batch unless scale_rewards is "group".
+    id: 'zero-std', title: 'tile.zero_std', name: 'signal/zero_std', tone: 'vermillion', range: [0, 1],
     text: (value, f) => f.percent(value),
     under: (store, f) => {
-      const own = store.last(TRAIN, 'signal/zero_std');
-      return own && ['tile.recomputed', { value: f.percent(own.value) }];
+      const logged = store.last(TRAIN, 'frac_reward_zero_std');
+      return logged && ['tile.trl_logs', { value: f.percent(logged.value) }];
     },
   },
   {
