@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from backend import device, locks
+from backend import device
+from backend.processes import locks
 from backend.settings import PROJECT, Settings
 from backend.text import Text
 

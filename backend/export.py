@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from backend.errors import Refused, StudioError
-from backend.redact import Redactor, secrets_of
+from backend.processes.redact import Redactor, secrets_of
 from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backend import launcher
 from backend.errors import NotFound, Refused, WrongState
-from backend.locks import held
-from backend.reasons import STOPPED_EARLY
-from backend.reconcile import settle
+from backend.processes import launcher
+from backend.processes.locks import held
+from backend.processes.reasons import STOPPED_EARLY
+from backend.processes.reconcile import settle
 from backend.settings import Settings
 from backend.text import Text
 from backend.workers import checkpoints

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend import device, launcher, runs, views, worker_log
+from backend import device, runs, views
 from backend.errors import StudioError
-from backend.reconcile import reconcile
+from backend.processes import launcher, worker_log
+from backend.processes.reconcile import reconcile
 from backend.settings import Settings
 from backend.text import Text
 from storage.db import Database, migrate

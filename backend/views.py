@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from backend import reasons
+from backend.processes import reasons
 from storage.records import Attempt, Evaluation, EvaluationItem, Event, MetricPoint, Run, RunState, StoredGroup
 
 SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -16,9 +16,9 @@ from typing import Any
 
 from backend.data import arithmetic
 from backend.data.problems import Operation
-from backend.locks import FileLock
 from backend.models import embedded
 from backend.models.embedded import DEFAULT, EmbeddedSpec
+from backend.processes.locks import FileLock
 from backend.workers.stop import StopHere
 
 OnMetrics = Callable[[int, int, dict[str, float]], None]

@@ -114,7 +114,7 @@ class GRPOStage:
             extremes=self.rewards.extremes(),
             stop=job.stop,
             phase_of=job.enter,
-            manifest_facts=lambda: {"run": job.run.id, "attempt": job.run.attempt},
+            manifest_facts=job.checkpoint_facts,
             keep=config.save_total_limit,
         )
         callback.trainer = self.trainer

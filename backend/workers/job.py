@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from backend.workers.stop import Stop
 from storage.db import Database
 from storage.records import Run
 from storage.writer import Writer
+
+log = logging.getLogger(__name__)
+FLUSH_S = 5.0
 
 
 @dataclass(slots=True)
@@ -40,6 +44,16 @@ class Job:
 
     def enter(self, phase: str) -> None:
         self.phase = phase
+
+    def checkpoint_facts(self) -> dict[str, str | int]:
+        """What a checkpoint's manifest says of its run. Called just before the manifest makes the checkpoint count.
+
+        Everything recorded up to here is made safe first: a kill -9 right after must not leave a checkpoint that
+        a resume trusts beyond steps that the database never saw.
+        """
+        if not self.writer.flush(FLUSH_S):
+            log.warning("the records before this checkpoint are not safe yet after %s s", FLUSH_S)
+        return {"run": self.run.id, "attempt": self.run.attempt, "stage": self.stage}
 
     def begin(self, stage: str, total: int | None, done: int = 0, after_s: float = 0.0) -> None:
         """A stage begins; `total` and `done` in its own steps."""

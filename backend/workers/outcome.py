@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.config import Plan, check
 from backend.errors import StudioError
-from backend.redact import Redactor, secrets_of
+from backend.processes.redact import Redactor, secrets_of
 from backend.workers.job import Job
 from backend.workers.memory import MemoryFailure, explain, is_out_of_memory
 from backend.workers.stop import StopHere, StopNow

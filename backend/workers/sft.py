@@ -68,7 +68,7 @@ def _train(job: Job, model: str, target: Path) -> None:
         callbacks=[StageCallback(job, "sft", MemoryMeter(job.device.kind))],
         peft_config=LoraConfig(**trl_adapter.lora_kwargs(config)) if adapter else None,
         quantization_config=BitsAndBytesConfig(**quantization) if quantization else None,
-        manifest_facts=lambda: {"run": job.run.id, "attempt": job.run.attempt, "stage": "sft"},
+        manifest_facts=job.checkpoint_facts,
     )
     if not len(trainer.train_dataset):  # pyright: ignore[reportArgumentType]
         raise StudioError(

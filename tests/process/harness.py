@@ -14,9 +14,9 @@ from typing import Any
 
 import psutil
 
-from backend import process_tree, runfiles
-from backend.identity import send
-from backend.locks import held
+from backend.processes import process_tree, runfiles
+from backend.processes.identity import send
+from backend.processes.locks import held
 from backend.services import Services
 from backend.settings import PROJECT, Settings
 from storage.records import Run, RunState

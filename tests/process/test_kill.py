@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from backend import reasons
 from backend.errors import Refused, WrongState
+from backend.processes import reasons
 from backend.workers import checkpoints
 from storage.records import RunState
 from tests.process.harness import Studio, all_gone
@@ -184,7 +184,7 @@ def test_resume_at_once_after_stop_waits_for_the_last_process(studio: Studio) ->
 
 def test_two_shims_never_hold_the_device_together(studio: Studio) -> None:
     """The worker before may have said its end and still hold memory: the next one waits for its process to go."""
-    from backend.locks import FileLock
+    from backend.processes.locks import FileLock
 
     lock = FileLock.take(studio.settings.home / "device.lock")
     assert lock is not None

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import runfiles
 from backend.errors import NotFound, Refused, StudioError
+from backend.processes import runfiles
 from backend.services import Services
 from backend.settings import PROJECT, RUN_ID, Settings
 from storage.records import RunState
@@ -153,7 +153,7 @@ def test_a_run_that_cannot_be_launched_fails_in_words(studio: Studio, monkeypatc
     def refuse(*_: object, **__: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("backend.launcher.subprocess.Popen", refuse)
+    monkeypatch.setattr("backend.processes.launcher.subprocess.Popen", refuse)
     run = studio.start()
     assert run.state is RunState.FAILED
     assert run.reason is not None

@@ -11,7 +11,7 @@ from unittest import mock
 import psutil
 import pytest
 
-from backend import reasons
+from backend.processes import reasons
 from storage.records import RunState
 from tests.process.harness import Studio, all_gone
 from tests.tiny_model import build_tiny_model

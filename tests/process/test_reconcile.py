@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from backend import reasons, runfiles
-from backend.identity import Identity, boot_id, identify
-from backend.reconcile import settle
-from backend.runfiles import Exit, Pids
+from backend.processes import reasons, runfiles
+from backend.processes.identity import Identity, boot_id, identify
+from backend.processes.reconcile import settle
+from backend.processes.runfiles import Exit, Pids
 from backend.settings import PROJECT
 from storage.queue import claim
 from storage.records import RunState
@@ -258,9 +258,8 @@ def test_the_kernel_out_of_memory_is_told_from_a_kill(studio: Studio, little_mem
     """A real one: the shim and its worker in a small control group, the worker takes a gigabyte."""
     _started(studio)
     program = "x = bytearray(1024 * 1024 * 1024); print(len(x))"
-    command = (
-        f"echo $$ > {little_memory}/cgroup.procs; exec {sys.executable} -m backend.shim --home {studio.settings.home}"
-    )
+    shim_module = f"{sys.executable} -m backend.processes.shim --home {studio.settings.home}"
+    command = f"echo $$ > {little_memory}/cgroup.procs; exec {shim_module}"
     shim = subprocess.Popen(
         ["sh", "-c", f"{command} --run {RUN} --attempt 1 -- {sys.executable} -c '{program}'"],
         cwd=PROJECT,
@@ -280,7 +279,7 @@ def test_a_zombie_is_not_alive() -> None:
     try:
         assert identify(child.pid) is None
         if known is not None:
-            from backend.identity import alive, send
+            from backend.processes.identity import alive, send
 
             assert not alive(known)
             assert not send(known, signal.SIGTERM)

@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from backend import runfiles
-from backend.identity import alive
-from backend.locks import held
-from backend.runfiles import Exit, Stop
+from backend.processes import runfiles
+from backend.processes.identity import alive
+from backend.processes.locks import held
+from backend.processes.runfiles import Exit, Stop
+from backend.processes.worker_log import read
 from backend.settings import PROJECT, Settings
-from backend.worker_log import read
 from tests.support import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the shim's guarantees are Linux's")
@@ -37,7 +37,18 @@ class Bench:
 
     def command(self, attempt: int) -> list[str]:
         home = str(self.settings.home)
-        return [sys.executable, "-m", "backend.shim", "--home", home, "--run", RUN, "--attempt", str(attempt), "--"]
+        return [
+            sys.executable,
+            "-m",
+            "backend.processes.shim",
+            "--home",
+            home,
+            "--run",
+            RUN,
+            "--attempt",
+            str(attempt),
+            "--",
+        ]
 
     def start(self, program: str, attempt: int = 1, **environment: str) -> subprocess.Popen[bytes]:
         script = self.settings.home / f"worker{attempt}.py"

@@ -84,7 +84,11 @@ def test_the_rule_itself_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "storage").mkdir()
     bad = tmp_path / "storage" / "bad.py"
     bad.write_text("import torch\nfrom backend.config import RunConfig\nimport gradio\n")
-    assert breaks(bad) == ["storage/bad.py imports backend", "storage/bad.py imports gradio", "storage/bad.py imports torch"]
+    assert breaks(bad) == [
+        "storage/bad.py imports backend",
+        "storage/bad.py imports gradio",
+        "storage/bad.py imports torch",
+    ]
 
 
 def loaded_by(statement: str) -> set[str]:

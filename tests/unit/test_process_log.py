@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.redact import LONGEST, MARK, Redactor, is_secret_name, secrets_of
-from backend.worker_log import RotatingLog, read, shown, tail
+from backend.processes.redact import LONGEST, MARK, Redactor, is_secret_name, secrets_of
+from backend.processes.worker_log import RotatingLog, read, shown, tail
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from backend import device, oom, reasons, runfiles, runs, views
-from backend.cgroup import oom_kills
+from backend import device, runs, views
 from backend.config import RunConfig
 from backend.errors import NotFound, Refused
 from backend.export import cell, safe_header
-from backend.identity import Identity, alive, boot_id, identify, send, start_ticks
-from backend.launcher import absolute_url, environment, withheld
-from backend.locks import FileLock, held
-from backend.runfiles import Exit, Pids, Stop
+from backend.processes import oom, reasons, runfiles
+from backend.processes.cgroup import oom_kills
+from backend.processes.identity import Identity, alive, boot_id, identify, send, start_ticks
+from backend.processes.launcher import absolute_url, environment, withheld
+from backend.processes.locks import FileLock, held
+from backend.processes.runfiles import Exit, Pids, Stop
 from backend.settings import RUN_ID, Settings
 from storage.records import MetricPoint, Run, RunState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 
-from backend.runfiles import Exit
+from backend.processes.runfiles import Exit
 from backend.text import Text
 
 MACHINE_RESTARTED = Text(

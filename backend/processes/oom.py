@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from backend import device, reasons
+from backend import device
+from backend.processes import reasons
 from backend.settings import Settings
 from backend.text import Text
 from backend.workers.memory import explain

@@ -10,13 +10,13 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 
-from backend import launcher, oom, process_tree, reasons, runfiles
-from backend.identity import alive, boot_id
-from backend.identity import send as send_signal
-from backend.locks import FileLock, held, supported
+from backend.processes import launcher, oom, process_tree, reasons, runfiles
+from backend.processes.identity import alive, boot_id
+from backend.processes.identity import send as send_signal
+from backend.processes.locks import FileLock, held, supported
+from backend.processes.worker_log import tail
 from backend.settings import Settings
 from backend.text import Text
-from backend.worker_log import tail
 from storage.db import Database
 from storage.reader import Reader
 from storage.records import Run, RunState

@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backend import runfiles
 from backend.errors import WrongState
-from backend.identity import send
-from backend.locks import FileLock, supported
-from backend.redact import is_secret_name
-from backend.runfiles import Stop, StopMode
+from backend.processes import runfiles
+from backend.processes.identity import send
+from backend.processes.locks import FileLock, supported
+from backend.processes.redact import is_secret_name
+from backend.processes.runfiles import Stop, StopMode
 from backend.settings import PROJECT, Settings
 from backend.text import Text
 from storage import queue
@@ -113,7 +113,7 @@ def launch(settings: Settings, run: Run, lock: FileLock) -> None:
     """Start the shim of a run whose lock is held here. Raises OSError when no process can be started."""
     folder = settings.run_dir(run.id)
     (folder / "logs").mkdir(parents=True, exist_ok=True)
-    argv = [sys.executable, "-m", "backend.shim", "--home", str(settings.home), "--run", run.id]
+    argv = [sys.executable, "-m", "backend.processes.shim", "--home", str(settings.home), "--run", run.id]
     argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd)]
     for name in withheld(run.config):
         argv += ["--withhold", name]

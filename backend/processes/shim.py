@@ -1,4 +1,4 @@
-"""The parent of one worker: `python -m backend.shim --home H --run ID --attempt N [--lock-fd FD] [-- worker argv]`.
+"""The parent of one worker, `python -m backend.processes.shim --home H --run ID --attempt N [--lock-fd FD] [-- argv]`.
 
 It outlives the page and the web server, holds run.lock for as long as the run lives, keeps the log, passes a stop
 on, ends what does not end by itself, and writes exit.json. It loads neither torch nor the database while it waits.
@@ -22,14 +22,14 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from backend import process_tree, runfiles
-from backend.cgroup import oom_kills
-from backend.identity import identify
-from backend.locks import FileLock
-from backend.redact import Redactor, secrets_of
-from backend.runfiles import Exit, Pids, StopMode
+from backend.processes import process_tree, runfiles
+from backend.processes.cgroup import oom_kills
+from backend.processes.identity import identify
+from backend.processes.locks import FileLock
+from backend.processes.redact import Redactor, secrets_of
+from backend.processes.runfiles import Exit, Pids, StopMode
+from backend.processes.worker_log import RotatingLog
 from backend.settings import Settings
-from backend.worker_log import RotatingLog
 
 DEFAULT_GRACE_S = 60.0
 TICK_S = 0.5
@@ -161,7 +161,7 @@ class Shim:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m backend.shim")
+    parser = argparse.ArgumentParser(prog="python -m backend.processes.shim")
     parser.add_argument("--home", required=True)
     parser.add_argument("--run", required=True)
     parser.add_argument("--attempt", type=int, required=True)
@@ -191,7 +191,7 @@ def _own_lock(settings: Settings, run_id: str) -> FileLock | None:
 def _settle(settings: Settings) -> None:
     """Record the end and start the next run of the queue, with no server up. If it fails, the next reader does it."""
     try:
-        from backend.reconcile import reconcile
+        from backend.processes.reconcile import reconcile
 
         reconcile(settings)
     except Exception:

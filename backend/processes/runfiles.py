@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.identity import Identity
+from backend.processes.identity import Identity
 
 StopMode = Literal["save", "now"]
 
