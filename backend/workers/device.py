@@ -48,6 +48,9 @@ def prepare_environment() -> None:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("OMP_NUM_THREADS", str(thread_count()))
+    # Threads that spin while they wait fight with the browser and the server beside the worker: with other work on
+    # both cores a step took seven times as long (docs/log.md).
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 
 
