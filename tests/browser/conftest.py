@@ -1,4 +1,8 @@
-"""One server a session with the fake worker and a home of its own; pages that fail on any error or foreign request."""
+"""One server with the fake worker and a home of its own; pages that fail on any error or foreign request.
+
+Package scope, not session: while Playwright is up the main thread has a running event loop, and no test elsewhere
+could call asyncio.run.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +100,7 @@ class Server:
             self.wait_state(run, *ENDED)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running = Server(tmp_path_factory.mktemp("studio") / "home", 7960).start()
     yield running
@@ -105,13 +109,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     path = installed()
     assert path, "no Chromium: run `python scripts/browser.py`, or set CHROMIUM"
