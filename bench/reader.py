@@ -9,7 +9,7 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,7 +31,10 @@ NAMES = [f"metric/{n}" for n in range(30)]
 class Bench:
     """A database that is filled on, as the writer does but in larger pieces."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, run: str = RUN, names: Sequence[str] = NAMES, config: Mapping[str, Any] | None = None
+    ) -> None:
+        self.run, self.names = run, names
         self.path = folder / "studio.db"
         url = f"sqlite:///{self.path}"
         migrate(url)
@@ -40,22 +43,23 @@ class Bench:
         self.rows = Rows()
         self.step = 0
         self.seq = 0
-        create_run(self.db, RUN, "bench", {"learning_rate": 1e-4}, None, ("accuracy", "format"))
+        create_run(self.db, run, f"bench {run[-4:]}", config or {"learning_rate": 1e-4}, None, ("accuracy", "format"))
 
     def fill(self, steps: int) -> None:
         rng = np.random.default_rng(self.step)
         while steps:
             piece = min(steps, 1000)
-            noise = rng.normal(size=(piece, len(NAMES))).tolist()
+            noise = rng.normal(size=(piece, len(self.names))).tolist()
             made = [
-                Metrics(self.step + n + 1, "train", 0.0, dict(zip(NAMES, noise[n], strict=True))) for n in range(piece)
+                Metrics(self.step + n + 1, "train", 0.0, dict(zip(self.names, noise[n], strict=True)))
+                for n in range(piece)
             ]
             self.step += piece
             self.seq += 1
             with self.db.begin() as connection:
-                self.rows.write(connection, Batch("bench", self.seq, RUN, 1, tuple(made)))
+                self.rows.write(connection, Batch(f"bench-{self.run}", self.seq, self.run, 1, tuple(made)))
             steps -= piece
-        roll_up(self.db, RUN)
+        roll_up(self.db, self.run)
 
 
 def payload(cursor: int, points: list[MetricPoint]) -> bytes:

@@ -1,0 +1,61 @@
+"""The recipes as a person starts them, at the command line, with real models: minutes, so marked slow."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.settings import PROJECT
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+
+
+def backend(home: Path, *words: str) -> Any:
+    """The one JSON document that `python -m backend WORDS --json` prints."""
+    command = [sys.executable, "-m", "backend", *words, "--home", str(home), "--json"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=1400)
+    assert done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return json.loads(done.stdout)
+
+
+def test_the_quickstart_learns_from_an_empty_home(tmp_path: Path) -> None:
+    """A cold build included: at most 55% before, at least 85% after. How long it takes is docs/log.md's business."""
+    run = backend(tmp_path / "home", "train", "--preset", "quickstart", "--wait")
+    assert run["state"] == "succeeded"
+    shown = backend(tmp_path / "home", "show", run["run"])
+    before, after = shown["evaluations"]
+    assert (before["when"], after["when"]) == ("before", "after")
+    assert before["n"] == after["n"] >= 200
+    assert before["accuracy"] <= 0.55
+    assert after["accuracy"] >= 0.85
+    assert after["format_rate"] >= 0.95
+
+
+def test_three_steps_of_a_real_small_model_with_lora(tmp_path: Path) -> None:
+    """smollm2-135m through the same path as everything else: fetched, converted, trained, recorded, saved."""
+    home = tmp_path / "home"
+    backend(home, "models", "fetch", "smollm2-135m")
+    sets = [
+        "model=smollm2-135m", "max_steps=3", "max_completion_length=24", "activation_checkpointing=false",
+        "evaluate_before=false", "learning_rate=1e-3", "temperature=1.0",
+    ]  # fmt: skip
+    words = [word for pair in sets for word in ("--set", pair)]
+    begin = time.monotonic()
+    run = backend(home, "train", "--preset", "math-lora", *words, "--wait")
+    shown = backend(home, "show", run["run"])
+    assert (run["state"], shown["last_step"]) == ("succeeded", 3), f"after {time.monotonic() - begin:.0f} s: {shown}"
+    assert shown["metrics"]["grad_norm"] >= 0
+    assert [e["when"] for e in shown["evaluations"]] == ["after"]
+    assert shown["evaluations"][0]["n"] == 5
+    out = tmp_path / "completions.jsonl"
+    backend(home, "export", run["run"], "--what", "completions", "--out", str(out))
+    groups = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {group["step"] for group in groups if group["phase"] == "train"} == {1, 2, 3}
+    adapter = home / "runs" / run["run"] / "final" / "adapter_config.json"
+    assert json.loads(adapter.read_text())["target_modules"]
