@@ -68,7 +68,7 @@ CHOOSE = """([run, last]) => new Promise((done) => {
 
 
 def quickstart() -> dict[str, Any]:
-    checked = config.check(config.load_preset("quickstart")).config
+    checked = config.check(config.load_preset("quickstart").values).config
     assert checked is not None
     return checked.to_dict()
 
