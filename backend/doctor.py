@@ -180,17 +180,18 @@ def _home(settings: Settings) -> Iterator[Finding]:
 
 def _database(settings: Settings) -> Iterator[Finding]:
     from backend.errors import StudioError
-    from backend.services import Services
+    from backend.opening import open_database
+    from storage.reader import Reader
 
     try:
-        services = Services(settings)
+        db = open_database(settings)
     except StudioError as error:
         yield Finding("database", "fail", error.text)
         return
     try:
-        count = len(services.reader.runs())
+        count = len(Reader(db).runs())
     finally:
-        services.close()
+        db.close()
     yield Finding("database", "ok", Text(en=f"{count} runs", ko=f"실행 {count}개"))
 
 

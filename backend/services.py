@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from backend import device, runs, views
-from backend.errors import StudioError
+from backend.opening import open_database
 from backend.processes import launcher, worker_log
 from backend.processes.reconcile import reconcile
 from backend.settings import Settings
-from backend.text import Text
-from storage.db import Database, migrate
-from storage.errors import StorageError
 from storage.reader import Reader
 from storage.records import MetricPoint, Run
 from storage.runs import purge
@@ -32,20 +29,8 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        try:
-            settings.home.mkdir(parents=True, exist_ok=True)
-            migrate(settings.database_url)
-            self.db = Database(settings.database_url)
-            purge(self.db)
-        except StorageError as error:
-            raise StudioError(Text(en=error.en, ko=error.ko)) from error
-        except OSError as error:
-            raise StudioError(
-                Text(
-                    en=f"home={settings.home}: the folder cannot be used ({error.strerror}). Give another with --home.",
-                    ko=f"home={settings.home}: 이 폴더는 쓸 수 없습니다({error.strerror}). --home으로 바꾸세요.",
-                )
-            ) from error
+        self.db = open_database(settings)
+        purge(self.db)
         self.reader = Reader(self.db)
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}

@@ -24,3 +24,8 @@ class Text:
 
     def __str__(self) -> str:
         return self.en
+
+
+def words(text: Text, lang: str | None) -> str | dict[str, str]:
+    """One language, or both as {"en", "ko"} when `lang` is None (the page switches without asking again)."""
+    return text.to_json() if lang is None else text.get(lang)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from backend.config.batch import batch_plan, steps_per_epoch, total_steps
 from backend.config.load import load_of, work_of
-from backend.config.report import words
 from backend.duration import MEASURED_BASIS, rough_basis, rough_seconds
 from backend.estimate import LIMITS, PARTS, memory_parts
-from backend.text import Text
+from backend.text import Text, words
 
 if TYPE_CHECKING:
     from backend.config.rules.base import Facts

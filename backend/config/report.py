@@ -6,18 +6,13 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from backend.text import Text
+from backend.text import Text, words
 
 if TYPE_CHECKING:
     from backend.config.plan import Plan
     from backend.config.schema import RunConfig
 
 NoteKind = Literal["inert", "warn", "changed", "info"]
-
-
-def words(text: Text, lang: str | None) -> Any:
-    """One language, or both as {"en", "ko"} when `lang` is None (the page switches without asking again)."""
-    return text.to_json() if lang is None else text.get(lang)
 
 
 @dataclass(frozen=True, slots=True)
