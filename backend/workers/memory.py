@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any
 
 import psutil
 
+log = logging.getLogger(__name__)
 GB = 1e9
 
 
@@ -17,6 +19,7 @@ class MemoryMeter:
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._process = psutil.Process()
+        self._use_known = True
 
     def read(self) -> dict[str, float]:
         """`memory/...` metrics. What the device does not tell is absent."""
@@ -31,6 +34,9 @@ class MemoryMeter:
                 "memory/device_peak_gb": torch.cuda.max_memory_allocated() / GB,
                 "memory/device_used_pct": 100 * (total - free) / total,
             }
+            use = self._device_use()
+            if use is not None:
+                values["device/use_pct"] = use
         elif self._kind == "mps":
             import torch
 
@@ -39,6 +45,19 @@ class MemoryMeter:
                 "memory/device_reserved_gb": torch.mps.driver_allocated_memory() / GB,
             }
         return values
+
+    def _device_use(self) -> float | None:
+        """Percent of the driver's last sample period in which a kernel ran; None where the driver does not tell."""
+        if not self._use_known:
+            return None
+        import torch
+
+        try:
+            return float(torch.cuda.utilization())
+        except Exception as error:  # nvidia-ml-py is missing or raises a type of its own: MIG, a container, the driver
+            log.info("how busy the device is cannot be read: %s", error)
+            self._use_known = False
+            return None
 
 
 _OOM_WORDS = re.compile(r"out of memory|can't allocate memory|cannot allocate memory|not enough memory", re.IGNORECASE)

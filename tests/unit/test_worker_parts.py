@@ -188,3 +188,29 @@ def test_the_first_press_asks_and_the_second_insists() -> None:
         stop.ask()
     stop.ask()  # a third press changes nothing: the end is on its way
     assert not issubclass(StopHere, Exception)
+
+
+def test_how_busy_a_device_is_left_out_where_the_driver_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fake device: this test is about what happens when its driver's library is missing, and when it answers."""
+    import torch
+
+    from backend.workers.memory import MemoryMeter
+
+    asked: list[int] = []
+
+    def missing() -> int:
+        asked.append(1)
+        raise ModuleNotFoundError("pynvml")
+
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (25, 100))
+    for name in ("memory_allocated", "memory_reserved", "max_memory_allocated"):
+        monkeypatch.setattr(torch.cuda, name, lambda: 2_000_000_000)
+    monkeypatch.setattr(torch.cuda, "utilization", missing)
+    meter = MemoryMeter("cuda")
+    for _ in range(3):
+        values = meter.read()
+    assert "device/use_pct" not in values
+    assert (values["memory/device_used_pct"], values["memory/device_peak_gb"]) == (75.0, 2.0)
+    assert len(asked) == 1, "a driver that does not tell is asked once, not at every step"
+    monkeypatch.setattr(torch.cuda, "utilization", lambda: 40)
+    assert MemoryMeter("cuda").read()["device/use_pct"] == 40.0
