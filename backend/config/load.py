@@ -41,7 +41,7 @@ def load_of(config: RunConfig, model: Any, device: DeviceFacts) -> Load:
         optim=config.optim,
         micro_batch=config.per_device_train_batch_size,
         generation_batch=batch.generation_batch,
-        prompt_tokens=_prompt_tokens(config),
+        prompt_tokens=prompt_tokens(config),
         completion_tokens=config.max_completion_length,
         checkpointing=hardware.activation_checkpointing,
         reference=config.beta > 0 and config.peft == "none",
@@ -50,7 +50,7 @@ def load_of(config: RunConfig, model: Any, device: DeviceFacts) -> Load:
     )
 
 
-def _prompt_tokens(config: RunConfig) -> int:
+def prompt_tokens(config: RunConfig) -> int:
     """What a prompt is taken to be before the data is read; no more than the longest one allowed."""
     short = config.dataset in ("arithmetic", "article-math")
     assumed = (

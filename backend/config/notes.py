@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.config.batch import batch_plan, save_unit, total_steps
 from backend.config.inert import find_inert
+from backend.config.load import prompt_tokens
 from backend.config.notes_objective import objective_notes
 from backend.config.plan import lighter, plan_memory
 from backend.config.report import Note
@@ -54,11 +55,13 @@ def _data(config: RunConfig, facts: Facts) -> Iterable[Note]:
             "평가용 행이 없어 학습 전후 평가를 하지 않습니다",
         )
         yield Note("warn", "eval_size", text, "no_eval")
-    context = getattr(facts.model, "context", None)
-    if context and config.max_completion_length >= context:
+    context = facts.model.context if facts.model else None
+    room = context - config.max_completion_length if context else None
+    if room is not None and 0 < room < prompt_tokens(config):
         text = Text(
-            f"leaves no room for a prompt: the model reads {context} tokens in all",
-            f"프롬프트가 들어갈 자리가 없습니다: 모델이 읽는 길이는 모두 {context}토큰입니다",
+            f"leaves {room} tokens for the prompt, since the model reads {context} in all; rows with longer prompts are "
+            "left out",
+            f"모델이 읽는 길이가 모두 {context}토큰이라 프롬프트에 {room}토큰이 남습니다. 더 긴 프롬프트의 행은 빠집니다",
         )
         yield Note("warn", "max_completion_length", text, "context")
 

@@ -43,7 +43,7 @@ VALUES: dict[str, list[Any]] = {
     "learning_rate": [0, 1e-6, "1e-4"], "lr_scheduler_type": ["linear", "cosine", "reduce_lr_on_plateau", "greedy"],
     "warmup_steps": [0, 0.1, 5], "optim": ["adamw_torch", "sgd", "adafactor"], "num_train_epochs": [0.5, 3],
     "max_steps": [-1, 5], "per_device_train_batch_size": [4, 8, 16], "gradient_accumulation_steps": [1, 2, 4],
-    "num_generations": [2, 4, 8], "num_iterations": [1, 3], "max_completion_length": [8, 512],
+    "num_generations": [2, 4, 8], "num_iterations": [1, 3], "max_completion_length": [8, 256],
     "temperature": [0.2, 1.0], "top_p": [0.5, 1], "top_k": [0, 5], "min_p": [None, 0.1],
     "loss_type": ["dapo", "grpo", "dr_grpo", "bnpo", "cispo", "sapo", "luspo", "vespo"],
     "importance_sampling_level": ["token", "sequence"], "scale_rewards": ["group", "batch", False, True],

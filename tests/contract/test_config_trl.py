@@ -55,6 +55,7 @@ DIFFERENT: dict[str, str] = {
     "model": "the embedded model, so that a first run needs no network",
     "dataset": "the generated set, for the same reason",
     "model_revision": "None is their main",
+    "max_completion_length": "256 instead of 512: the embedded model reads 512 tokens, the prompt's included",
     "dtype": "auto is decided by peft and the device; ModelConfig's is float32",
     "peft": "none is their False",
     "lora_r": "16, as in TRL's ModelConfig; PEFT's own is 8",

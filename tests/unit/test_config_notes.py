@@ -88,7 +88,7 @@ WARNED: list[tuple[str, str | None, dict[str, Any], DeviceFacts | None]] = [
     ("no_eval", "eval_size", {"eval_size": 0}, None),
     ("gpu_idle", "use_cpu", {"use_cpu": True}, GPU),
     ("remote_code", "trust_remote_code", {"trust_remote_code": True}, None),
-    ("context", "max_completion_length", {"max_completion_length": 1_000_000}, None),
+    ("context", "max_completion_length", {"max_completion_length": 500}, None),
 ]  # fmt: skip
 
 
@@ -117,6 +117,8 @@ SILENT: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("sequence_sum", {"importance_sampling_level": "sequence", "loss_type": "grpo"}, None),
     ("cispo_high", {"loss_type": "cispo", "epsilon_high": 5.0}, None),
     ("memory", {}, CPU),
+    ("context", {}, None),
+    ("context", {"model": "no/such", "max_completion_length": 1_000_000}, None),
 ]
 
 

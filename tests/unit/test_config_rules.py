@@ -10,6 +10,7 @@ import pytest
 from backend.config import SETTINGS, RunConfig, as_change, check
 from backend.config.rules import base
 from backend.config.rules.base import RULES, Facts
+from backend.config.surroundings import model_facts
 from backend.estimate import DeviceFacts
 
 CPU = DeviceFacts("cpu", "test CPU", 16 << 30, 8 << 30, False, 2)
@@ -67,7 +68,9 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("clip_order", {"vllm_importance_sampling_clip_min": 3.0}, None),
     ("truncate_clip", {"vllm_importance_sampling_mode": "token_truncate", **UNBOUNDED}, None),
     ("tensor_parallel", {**VLLM, "vllm_tensor_parallel_size": 2}, GPU),
-    ("vllm_context", {**VLLM, "vllm_max_model_length": 512}, GPU),
+    ("vllm_context", {**VLLM, "vllm_max_model_length": 256}, GPU),
+    ("context", {"max_completion_length": 512}, None),
+    ("context", {"max_completion_length": 100_000, "model": "smollm2-135m"}, None),
     ("vllm_device", VLLM, CPU),
     ("vllm_device", VLLM, MPS),
     ("vllm_device", {**VLLM, "use_cpu": True}, GPU),
@@ -125,13 +128,24 @@ def test_what_is_not_installed(monkeypatch: pytest.MonkeyPatch, package: str, ra
     assert problems[0].suggest
 
 
+def test_the_defaults_fit_each_other() -> None:
+    """With TRL's 512 every prompt would be left out before the embedded model's 512 tokens, and the run would fail."""
+    answer = check({}, device=CPU)
+    assert answer.ok
+    assert answer.config is not None
+    facts = model_facts(answer.config, None)
+    assert facts is not None
+    assert facts.context is not None
+    assert answer.config.max_completion_length <= facts.context // 2
+
+
 def test_every_rule_is_exercised() -> None:
     """A rule without a case here could be wrong for ever."""
     spoken: set[int] = set()
     for _, raw, device in [*BROKEN, ("", {"dataset": "article-math", "gradient_accumulation_steps": 64}, None)]:
         config = check(raw, device=device).config or RunConfig()
         for index, one in enumerate(RULES):
-            if list(one.find(config, Facts(device, 20, None))):
+            if list(one.find(config, Facts(device, 20, model_facts(config, None)))):
                 spoken.add(index)
     config = RunConfig(num_generations=8, per_device_eval_batch_size=1, eval_strategy="steps")
     spoken |= {i for i, one in enumerate(RULES) if list(one.find(config, Facts()))}

@@ -26,7 +26,7 @@ class GenerationSettings(BaseModel):
         near=(2, 8),
     )
     max_completion_length: int = setting(
-        512,
+        256,
         T("Longest completion", "최대 답변 길이"),
         T(
             "In tokens. What is longer is cut off and usually earns nothing.",
@@ -35,7 +35,7 @@ class GenerationSettings(BaseModel):
         GROUP,
         basic=True,
         ge=1,
-        near=(64, 512),
+        near=(64, 256),
     )
     temperature: float = setting(
         1.0,

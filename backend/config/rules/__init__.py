@@ -1,9 +1,21 @@
 """The rules between fields, one subject a file; importing this package registers them all."""
 
-from backend.config.rules import batch, data, evaluation, hardware, lora, objective, reference, rewards, training, vllm
+from backend.config.rules import (
+    batch,
+    data,
+    evaluation,
+    hardware,
+    lora,
+    model,
+    objective,
+    reference,
+    rewards,
+    training,
+    vllm,
+)
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "batch", "data", "evaluation", "find_all", "hardware", "lora", "objective", "reference",
-    "rewards", "run_rules", "training", "vllm",
+    "RULES", "Facts", "batch", "data", "evaluation", "find_all", "hardware", "lora", "model", "objective",
+    "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip

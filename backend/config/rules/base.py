@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from backend.config.bounds import bound_broken
 from backend.config.report import Problem, as_change
 from backend.config.schema import SETTINGS, RunConfig
-from backend.config.surroundings import DATA_FIELDS
+from backend.config.surroundings import DATA_FIELDS, row_count
 from backend.estimate import DeviceFacts
 from backend.models import ModelFacts
 
@@ -104,7 +104,9 @@ def _after(
     concerned = [r for r in rules if name in r.fields]
     before = {_key(p) for p in _find(concerned, config, facts)}
     if name in DATA_FIELDS:
-        facts = replace(facts, rows=None)  # the count belongs to the dataset as it was
+        facts = replace(facts, rows=row_count(changed))
+    if name in ("model", "model_args"):
+        facts = replace(facts, model=None)  # the sizes belong to the model as it was
     after = {_key(p) for p in _find(concerned, changed, facts)}
     return after - before if _key(problem) in before - after else None
 
