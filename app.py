@@ -19,26 +19,32 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import gradio as gr
-from starlette.middleware import Middleware
 
 from backend.errors import StudioError
 from backend.services import Services
 from backend.settings import Settings
 from ui import layout
 from ui.api import api_routes
-from ui.guard import Door, Guard, is_loopback
+from ui.guard import Door, guarded, is_guarded, is_loopback
 
 PORTS_TO_TRY = 100
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="app.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="app.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("--home", help="folder for runs, models and the database (default: .studio)")
     parser.add_argument("--host", default=None, help="address to bind (default: 127.0.0.1; others need a password)")
-    parser.add_argument("--port", type=int, default=7860, help="first port to try (default: 7860)")
+    parser.add_argument("--port", type=port_number, default=7860, help="first port to try (default: 7860)")
     parser.add_argument("--password-file", help="file whose first line is the password (or set GRPO_STUDIO_PASSWORD)")
     parser.add_argument("--demo", action="store_true", help="start the quickstart run at once and open on it")
     return parser.parse_args(argv)
+
+
+def port_number(text: str) -> int:
+    """A port that can be bound and named in an address."""
+    if not text.isdecimal() or len(text) > 5 or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give a whole number from 1 to 65535")
+    return int(text)
 
 
 def free_port(host: str, first: int) -> int:
@@ -63,6 +69,8 @@ def password(path: str | None) -> str | None:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise StudioError(f"--password-file {path}: {error.strerror}") from error
+        except ValueError as error:
+            raise StudioError(f"--password-file {path}: it is not a text file in UTF-8.") from error
         if not lines or not lines[0].strip():
             raise StudioError(f"--password-file {path}: its first line is empty.")
         return lines[0].strip()
@@ -101,9 +109,12 @@ def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Bl
         head=layout.head(),
         app_kwargs={
             "routes": [*api_routes(services), *layout.static_routes()],
-            "middleware": [Middleware(Guard, door=Door.for_bind(host, port, secret))],
+            "lifespan": guarded(Door.for_bind(host, port, secret)),
         },
     )
+    if not is_guarded(demo.app):
+        demo.close(verbose=False)
+        raise StudioError("Refused to serve without the guard: this version of Gradio does not run its lifespan.")
     return demo
 
 

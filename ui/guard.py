@@ -1,7 +1,8 @@
 """The door in front of every request: which Host, which Origin, which password, and the headers of every answer.
 
 Gradio by itself answers a foreign Host and runs a POST with a foreign Origin, so any web page that is open in the same
-browser could drive this one (DNS rebinding, CSRF). Pure ASGI, because it must also see what Gradio streams.
+browser could drive this one (DNS rebinding, CSRF). Pure ASGI, because it must also see what Gradio streams, and
+outermost, because Gradio's own CORS middleware answers preflights and allows foreign origins by itself.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ import hmac
 import ipaddress
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
+from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # What a Gradio launch asks itself for, from this machine, before anybody could have typed a password.
 OWN_START = "/gradio_api/startup-events"
+# Gradio's endpoints that nothing on the page uses: anybody who may come in could fill the disk through the first one.
+CLOSED = frozenset({"/gradio_api/upload", "/gradio_api/upload_progress"})
 CSP = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
@@ -41,25 +46,27 @@ class Door:
     @classmethod
     def for_bind(cls, address: str, port: int, password: str | None) -> Door:
         """The door for a server bound to `address`: loopback names, plus this machine's own for any other address."""
-        space = os.environ.get("SPACE_HOST") if os.environ.get("SPACE_ID") else None
+        space = os.environ.get("SPACE_HOST", "").lower() or None if os.environ.get("SPACE_ID") else None
         if is_loopback(address):
-            return cls(port=port, password=password, space=space)
+            return cls(LOCAL_NAMES | {bracketed(address)}, port, password=password, space=space)
         names = {socket.gethostname().lower(), socket.getfqdn().lower()}
         return cls(LOCAL_NAMES | names, port, any_address=True, password=password, space=space)
 
     def knows(self, host: str) -> bool:
-        """Whether a Host header (or the host part of an Origin) names this server."""
+        """Whether a Host header names this server."""
         host = host.strip().lower()
-        if self.space and host == self.space.lower():
+        if self.space and host == self.space:
             return True
         name, port = split_host(host)
         if self.port is not None and port != self.port:
             return False
         return name in self.hosts or (self.any_address and is_address(name))
 
-    def may_ask(self, origin: str) -> bool:
-        scheme, separator, host = origin.strip().partition("://")
-        return bool(separator) and scheme in {"http", "https"} and self.knows(host)
+    def may_ask(self, origin: str, host: str) -> bool:
+        """Whether a page of this origin may ask the server that the request calls `host`: only its own may. Every
+        browser writes both in the same way, so another address of this machine is another site, as it is for it."""
+        scheme, separator, asking = origin.strip().lower().partition("://")
+        return bool(separator) and scheme in {"http", "https"} and asking in {host.strip().lower(), self.space}
 
 
 def split_host(host: str) -> tuple[str, int | None]:
@@ -67,7 +74,13 @@ def split_host(host: str) -> tuple[str, int | None]:
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         return host, 80
-    return name, int(port) if port.isdecimal() else None
+    return name, int(port) if port.isdecimal() and len(port) <= 5 else None
+
+
+def bracketed(address: str) -> str:
+    """An address as a Host header writes it."""
+    address = address.strip("[]").lower()
+    return f"[{address}]" if ":" in address else address
 
 
 def is_address(name: str) -> bool:
@@ -123,13 +136,15 @@ class Guard:
         if len(hosts) != 1 or not self.door.knows(hosts[0]):
             return 421, "This server does not answer to that name. Open it by the address it printed."
         for origin in headers.all(b"origin"):
-            if not self.door.may_ask(origin):
+            if not self.door.may_ask(origin, hosts[0]):
                 return 403, "Requests from another site are refused."
         site = headers.first(b"sec-fetch-site")
         if site not in {None, "same-origin", "none"} and not self.is_visit(scope, headers):
             return 403, "Requests from another site are refused."
         if self.door.password is not None and not self.knows_password(scope, headers):
             return 401, "A password is needed."
+        if scope.get("path", "").rstrip("/") in CLOSED:
+            return 403, "This page takes no uploads."
         return None
 
     @staticmethod
@@ -159,11 +174,15 @@ class Guard:
     def sealed(self, send: Send) -> Send:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                kept = [(k, v) for k, v in message.get("headers", []) if k.lower() not in self.headers]
+                kept = [(k, v) for k, v in message.get("headers", []) if not self.drops(k.lower())]
                 message = {**message, "headers": [*kept, *self.headers.items()]}
             await send(message)
 
         return with_headers
+
+    def drops(self, name: bytes) -> bool:
+        """Headers that others set: ours replace them, and no other site is ever allowed to read an answer."""
+        return name in self.headers or name.startswith(b"access-control-")
 
     async def refuse(self, send: Send, status: int, words: str) -> None:
         body = words.encode()
@@ -173,6 +192,22 @@ class Guard:
         send = self.sealed(send)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+
+def guarded(door: Door) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """A lifespan that puts the guard around all that Gradio has built: it runs before the first connection is taken,
+    and what `app_kwargs` calls middleware would stand inside Gradio's own."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.middleware_stack = Guard(app.middleware_stack or app.build_middleware_stack(), door)
+        yield
+
+    return lifespan
+
+
+def is_guarded(app: Starlette) -> bool:
+    return isinstance(app.middleware_stack, Guard)
 
 
 class _Headers:

@@ -32,7 +32,6 @@ def test_a_foreign_host_gets_nothing(server: Server, path: str) -> None:
         ("POST", "/api/runs"),
         ("POST", "/api/check"),
         ("POST", "/gradio_api/queue/join"),
-        ("POST", "/gradio_api/upload"),
         ("GET", "/gradio_api/info"),
         ("GET", "/api/runs"),
     ],

@@ -10,6 +10,8 @@ import pytest
 
 from ui.guard import OWN_START, Door, Guard, is_loopback, split_host
 
+WEAK = [(b"X-Frame-Options", b"ALLOWALL"), (b"Access-Control-Allow-Origin", b"*")]
+
 
 def ask(
     door: Door, path: str = "/", method: str = "GET", kind: str = "http", client: str = "10.0.0.9", **headers: str
@@ -21,7 +23,7 @@ def ask(
 
     async def app(scope, receive, send) -> None:
         reached.append(True)
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"X-Frame-Options", b"ALLOWALL")]})
+        await send({"type": "http.response.start", "status": 200, "headers": WEAK})
         await send({"type": "http.response.body", "body": b""})
 
     async def send(message) -> None:
@@ -79,7 +81,8 @@ def test_foreign_origins_are_refused_for_every_method(method: str, origin: str) 
 
 
 def test_own_origin_comes_in() -> None:
-    assert ask(LOCAL, "/api/runs", "POST", origin="http://localhost:7860", sec_fetch_site="same-origin")[0] == 200
+    own = {"origin": "http://localhost:7860", "host": "localhost:7860", "sec_fetch_site": "same-origin"}
+    assert ask(LOCAL, "/api/runs", "POST", **own)[0] == 200
     assert ask(LOCAL, "/api/runs", "POST")[0] == 200, "curl sends neither"
 
 
@@ -134,7 +137,39 @@ def test_on_a_network_addresses_and_own_names_are_hosts_and_others_are_not() -> 
     assert ask(door, host="192.168.1.5:7860", **code)[0] == 200
     assert ask(door, host="[fe80::1]:7860", **code)[0] == 200
     assert ask(door, host="evil.example:7860", **code)[0] == 421
-    assert ask(door, "/api/runs", "POST", origin="http://192.168.1.5:7860", **code)[0] == 200
+    own = {"host": "192.168.1.5:7860", "origin": "http://192.168.1.5:7860"}
+    assert ask(door, "/api/runs", "POST", **own, **code)[0] == 200
+    assert ask(door, "/api/runs", "POST", **own | {"origin": "HTTP://192.168.1.5:7860"}, **code)[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["http://203.0.113.9:7860", "http://127.0.0.1:7860", "http://localhost:7860"])
+def test_on_a_network_another_address_is_another_site(origin: str) -> None:
+    """A page on the same port of another machine must not ride on a password that the browser remembers."""
+    door = Door.for_bind("0.0.0.0", 7860, "p")
+    for method in ("GET", "POST", "OPTIONS"):
+        given = {"host": "192.168.1.5:7860", "origin": origin, "authorization": basic("p")}
+        assert ask(door, "/api/runs", method, **given)[0] == 403
+
+
+def test_the_bound_address_is_a_host() -> None:
+    assert ask(Door.for_bind("127.0.0.2", 7860, None), host="127.0.0.2:7860")[0] == 200
+    assert ask(Door.for_bind("::1", 7860, None), host="[::1]:7860")[0] == 200
+    assert ask(LOCAL, host="127.0.0.2:7860")[0] == 421
+
+
+def test_a_port_of_thousands_of_digits_is_refused_like_any_other() -> None:
+    assert ask(LOCAL, host="127.0.0.1:" + "9" * 5000)[0] == 421
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/upload", "/gradio_api/upload/", "/gradio_api/upload_progress"])
+def test_uploads_that_the_page_does_not_use_are_closed(path: str) -> None:
+    status, _, reached = ask(LOCAL, path, "POST")
+    assert (status, reached) == (403, False)
+
+
+def test_no_answer_allows_another_site_to_read_it() -> None:
+    headers = ask(LOCAL)[1]
+    assert not [name for name in headers if name.startswith("access-control-")]
 
 
 def test_on_a_space_its_name_is_a_host_and_its_page_may_frame_us(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,7 +98,7 @@ export class Charts {
       this.warmup.open = !store.has('train');
       for (const card of this.cards) {
         card.drawn = '';
-        card.csv.href = `/api/runs/${run}/metrics.csv?panel=${card.panel.id}`;
+        card.csv.href = `/api/runs/${encodeURIComponent(run)}/metrics.csv?panel=${card.panel.id}`;
       }
     }
     this.store = store;

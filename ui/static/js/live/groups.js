@@ -72,7 +72,7 @@ export class Groups {
     this.busy = true;
     this.asked = performance.now();
     try {
-      const { groups } = await api.get(api.address(`/api/runs/${run.id}/samples`, { step, limit: step === undefined ? SHOWN : 16 }));
+      const { groups } = await api.get(api.address(`/api/runs/${encodeURIComponent(run.id)}/samples`, { step, limit: step === undefined ? SHOWN : 16 }));
       if (this.run.id !== run.id || this.step !== step) return;
       this.shown = cursor;
       this.newer.hidden = true;

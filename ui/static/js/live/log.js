@@ -28,7 +28,7 @@ export class Log {
     try {
       const { run } = this;
       for (;;) {
-        const part = await this.ctx.api.get(`/api/runs/${run}/log?after=${this.cursor}`);
+        const part = await this.ctx.api.get(`/api/runs/${encodeURIComponent(run)}/log?after=${this.cursor}`);
         if (this.run !== run) return;
         const more = part.cursor !== this.cursor && part.lines.length > 0;
         this.#take(part);

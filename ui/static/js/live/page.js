@@ -113,7 +113,7 @@ class Live {
       this.top.forget();
       this.charts.prepare();
     }
-    const history = await api.get(`/api/runs/${id}/history?points=${POINTS}`);
+    const history = await api.get(`/api/runs/${encodeURIComponent(id)}/history?points=${POINTS}`);
     if (this.ctx.state.get().run !== id) return;
     this.id = id;
     this.store = new Store(history, POINTS);
@@ -128,7 +128,7 @@ class Live {
 
   async #more(id) {
     const { api } = this.ctx;
-    const answer = await api.get(api.address(`/api/runs/${id}/live`, { after: this.cursor, revision: this.run.revision, group_after: this.groupCursor }));
+    const answer = await api.get(api.address(`/api/runs/${encodeURIComponent(id)}/live`, { after: this.cursor, revision: this.run.revision, group_after: this.groupCursor }));
     if (this.ctx.state.get().run !== id || this.id !== id) return;
     this.cursor = answer.cursor;
     if (answer.group_cursor !== undefined) this.groupCursor = answer.group_cursor;

@@ -61,7 +61,7 @@ export class Top {
   async #post(path, body) {
     const { api, toast } = this.ctx;
     try {
-      await api.post(`/api/runs/${this.run.id}/${path}`, body);
+      await api.post(`/api/runs/${encodeURIComponent(this.run.id)}/${path}`, body);
     } catch (error) {
       toast(error.error ?? String(error), 'error');
     }
@@ -87,7 +87,7 @@ export class Top {
   async #lastLines(id) {
     const { api, h } = this.ctx;
     try {
-      const { log_tail: tail } = await api.get(`/api/runs/${id}`);
+      const { log_tail: tail } = await api.get(`/api/runs/${encodeURIComponent(id)}`);
       if (!tail || this.run.id !== id || this.run.state !== 'failed') return;
       const lines = tail.split('\n').slice(-12).join('\n');
       this.banner.firstElementChild?.querySelector('span')?.append(
@@ -105,7 +105,7 @@ export class Top {
     this.asked = performance.now();
     this.wait = 60_000;
     try {
-      const answer = await api.get(`/api/runs/${run.id}/headline`);
+      const answer = await api.get(`/api/runs/${encodeURIComponent(run.id)}/headline`);
       if (this.run?.id !== run.id) return;
       this.step = moved;
       i18n.label(this.sentence, answer.text);
