@@ -171,7 +171,9 @@ def resume(
                 ko=f"실행 {run.id}은(는) {run.state.value} 상태라 이어서 할 수 없습니다(중지·실패·유실만 가능)",
             )
         )
-    checked = check({**run.config, **changes})
+    from backend.config import merge
+
+    checked = check(merge(run.config, None, changes))
     require_ok(checked)
     config = checked.config.to_dict()
     changed = {

@@ -10,7 +10,7 @@ from typing import Any
 from backend.config.bounds import LARGEST, bound_broken, bounds_text, nearest
 from backend.config.fields import default_of
 from backend.config.kinds import Kind, kind_of
-from backend.config.report import Problem
+from backend.config.report import Problem, shown
 from backend.config.schema import FIELDS, SETTINGS
 from backend.text import Text
 
@@ -152,21 +152,6 @@ def _numbers(raw: Any) -> Any:
         return _MISSING
     values = [_float(i) for i in items]
     return values if all(isinstance(v, float) and math.isfinite(v) for v in values) else _MISSING
-
-
-def shown(value: Any) -> Any:
-    """`value` as JSON can carry it, for a message."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
-        return f"{value:.3e}" if abs(value) < 10**300 else "a number of more than 300 digits"
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        return value
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
-        return repr(value)[:200]
-    return value
 
 
 def _wrong(name: str, kind: Kind, raw: Any) -> Problem:

@@ -6,9 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from backend.config.coerce import shown
 from backend.config.legacy_names import DROPPED, IGNORED_WHEN_OFF, REFUSED, RENAMED, VALUES
-from backend.config.report import Note, Problem, change
+from backend.config.report import Note, Problem, change, shown
 from backend.config.schema import FIELDS
 from backend.text import Text
 

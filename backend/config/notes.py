@@ -59,9 +59,10 @@ def _data(config: RunConfig, facts: Facts) -> Iterable[Note]:
     room = context - config.max_completion_length if context else None
     if room is not None and 0 < room < prompt_tokens(config):
         text = Text(
-            f"leaves {room} tokens for the prompt, since the model reads {context} in all; rows with longer prompts are "
-            "left out",
-            f"모델이 읽는 길이가 모두 {context}토큰이라 프롬프트에 {room}토큰이 남습니다. 더 긴 프롬프트의 행은 빠집니다",
+            f"leaves {room} tokens for the prompt, since the model reads {context} in all; rows with longer prompts "
+            "are left out",
+            f"모델이 읽는 길이가 모두 {context}토큰이라 프롬프트에 {room}토큰이 남습니다. "
+            "더 긴 프롬프트의 행은 빠집니다",
         )
         yield Note("warn", "max_completion_length", text, "context")
 

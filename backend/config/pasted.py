@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 import shlex
 from typing import Any
 
 import yaml
 
+from backend.config.plain import plain
 from backend.config.presets import parse_sets
 from backend.errors import Refused
 from backend.text import Text
 
 LONGEST = 200_000
-EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")  # YAML 1.1 takes 2e-5, without a point, for text
 
 
 def read_pasted(text: str) -> dict[str, Any]:
@@ -48,18 +47,7 @@ def _yaml(text: str) -> dict[str, Any] | None:
         return None
     if isinstance(loaded, dict) and isinstance(loaded.get("values"), dict) and "title" in loaded:
         loaded = loaded["values"]  # one of our own preset files
-    return {str(name): _plain(value) for name, value in loaded.items()} if isinstance(loaded, dict) else None
-
-
-def _plain(value: Any) -> Any:
-    """As JSON can carry it: dates and bytes, which YAML knows, become text."""
-    if isinstance(value, str) and EXPONENT.fullmatch(value):
-        return float(value)
-    if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(each) for each in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return {str(name): plain(value) for name, value in loaded.items()} if isinstance(loaded, dict) else None
 
 
 def _python(text: str) -> dict[str, Any] | None:
@@ -77,7 +65,7 @@ def _python(text: str) -> dict[str, Any] | None:
 
 def _literal(node: ast.expr) -> Any:
     try:
-        return _plain(ast.literal_eval(node))
+        return plain(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return ast.unparse(node)
 
@@ -97,14 +85,10 @@ def _flags(text: str) -> dict[str, Any] | None:
         name, equals, value = part[2:].partition("=")
         following = parts[at + 1] if at + 1 < len(parts) else "--"
         values[name] = value if equals else "true" if following.startswith("--") else following
-    return _sets([f"{name}={value}" for name, value in values.items() if name])
+    return parse_sets(f"{name}={value}" for name, value in values.items() if name)
 
 
 def _lines(text: str) -> dict[str, Any] | None:
     lines = [line.split("#", 1)[0].strip().rstrip(",") for line in text.splitlines()]
     pairs = [line for line in lines if "=" in line and line.split("=", 1)[0].strip().isidentifier()]
-    return _sets(pairs)
-
-
-def _sets(pairs: list[str]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in parse_sets(pairs).items()}
+    return parse_sets(pairs)

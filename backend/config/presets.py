@@ -10,6 +10,10 @@ from typing import Any, Literal
 
 import yaml
 
+from backend.config.kinds import kind_of
+from backend.config.layers import overlay, today
+from backend.config.plain import plain
+from backend.config.schema import FIELDS
 from backend.errors import NotFound, Refused
 from backend.settings import PROJECT
 from backend.text import Text
@@ -106,7 +110,7 @@ def load_file(path: Path) -> dict[str, Any]:
                 f"config: {path} 파일을 읽을 수 없습니다: {error.strerror}",
             )
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise Refused(
             Text(
                 f"config: {path} is no valid YAML or JSON: {error}",
@@ -121,14 +125,15 @@ def load_file(path: Path) -> dict[str, Any]:
         raise Refused(
             Text(f"config: {path} must hold names and values", f"config: {path}에는 이름과 값이 있어야 합니다")
         )
-    return {str(k): v for k, v in raw.items()}
+    return {str(k): plain(v) for k, v in raw.items()}
 
 
 def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
-    """`k=v` texts to values, each read as YAML. A dotted name (`dataset_args.digits=2`) stays one; `merge`
-    puts it into its mapping.
+    """`k=v` texts to values, each read as YAML; for a setting that is a text, as written where YAML would make
+    something else of it (`name=12:30`). A dotted name (`dataset_args.digits=2`) stays one; `merge` puts it into its
+    mapping.
 
-    Refused when a text has no `=` or no name before it, or its value is no YAML.
+    Refused when a text has no `=` or no name before it.
     """
     out: dict[str, Any] = {}
     for text in sets:
@@ -142,11 +147,18 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
                 )
             )
         try:
-            parsed = yaml.safe_load(value) if value.strip() else None
-        except yaml.YAMLError:
-            parsed = value  # such as a pattern with brackets: taken as written
+            parsed = plain(yaml.safe_load(value)) if value.strip() else None
+        except (yaml.YAMLError, ValueError):
+            parsed = value  # such as a pattern with brackets or the 30th of February: taken as written
+        if not isinstance(parsed, str) and _is_text(name):
+            parsed = value.strip()
         out[name] = parsed
     return out
+
+
+def _is_text(name: str) -> bool:
+    """Whether a setting, under whichever of its names, holds text and nothing else."""
+    return today(name) in FIELDS and kind_of(today(name)).members == ("str",)
 
 
 def merge(
@@ -155,26 +167,12 @@ def merge(
     sets: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Settings laid over one another: recipe, then file, then `--set`. `algorithm=NAME` in the last two lays that
-    method between the recipe and them. Dotted names change one entry of a mapping, everything else is replaced."""
+    method between the recipe and them. How one layer lies over another: `layers.overlay`."""
     base = dict(preset.values if isinstance(preset, Preset) else preset or {})
     layers = [dict(file or {}), dict(sets or {})]
     names = [layer.pop("algorithm") for layer in layers if "algorithm" in layer]
     if names and names[-1] is not None:
-        base |= load_algorithm(str(names[-1])).values
+        base = overlay(base, load_algorithm(str(names[-1])).values)
     for layer in layers:
-        base = _overlay(base, layer)
+        base = overlay(base, layer)
     return base
-
-
-def _overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    out = dict(base)
-    for name, value in over.items():
-        out = _put(out, name.split("."), value)
-    return out
-
-
-def _put(into: Mapping[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    """A copy of `into` with the value at a dotted name; what stood in its way is replaced."""
-    head, *rest = path
-    inner = into.get(head)
-    return {**into, head: _put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}

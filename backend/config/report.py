@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from backend.config.bounds import LARGEST
 from backend.text import Text, words
 
 if TYPE_CHECKING:
@@ -32,11 +35,28 @@ class Problem:
     def to_json(self, lang: str | None = None) -> dict[str, Any]:
         return {
             "field": self.field,
-            "value": self.value,
+            "value": shown(self.value),
             "rule": words(self.rule, lang),
-            "suggest": self.suggest,
+            "suggest": [shown(each) for each in self.suggest],
             "code": self.code,
         }
+
+
+def shown(value: Any) -> Any:
+    """`value` as JSON can carry it, for a message."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST:
+        return f"{value:.3e}" if abs(value) < 10**300 else "a number of more than 300 digits"
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return value
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        if isinstance(value, dict):
+            return {str(name): shown(each) for name, each in value.items()}
+        return [shown(each) for each in value] if isinstance(value, list | tuple) else repr(value)[:200]
+    return value
 
 
 def change(field_name: str, value: Any) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend.config import (
     FIELDS,
+    RunConfig,
     algorithms,
     check,
     form_schema,
@@ -95,12 +99,90 @@ def test_sets_are_yaml() -> None:
     got = parse_sets(["num_generations=4", "learning_rate=1e-6", "rewards=[accuracy]", "name=한글 이름", "bf16=",
                       "dataset_args.digits=3", "beta=0.5", "vllm-mode=server", "x=[unclosed"])  # fmt: skip
     assert got == {
-        "num_generations": 4, "learning_rate": "1e-6", "rewards": ["accuracy"], "name": "한글 이름", "bf16": None,
+        "num_generations": 4, "learning_rate": 1e-6, "rewards": ["accuracy"], "name": "한글 이름", "bf16": None,
         "dataset_args.digits": 3, "beta": 0.5, "vllm_mode": "server", "x": "[unclosed",
     }  # fmt: skip
     for bad in ("num_generations", "=4", ""):
         with pytest.raises(Refused, match="name=value"):
             parse_sets([bad])
+
+
+def test_numbers_with_an_exponent_are_numbers_at_every_depth(tmp_path: Path) -> None:
+    """YAML 1.1 takes 1e-6, without a point, for text; inside a mapping no field's type would mend it."""
+    file = tmp_path / "a.yaml"
+    file.write_text("learning_rate: 1e-6\nlr_scheduler_kwargs: {min_lr: 1e-7, more: [2E5]}\n", encoding="utf-8")
+    want = {"learning_rate": 1e-6, "lr_scheduler_kwargs": {"min_lr": 1e-7, "more": [2e5]}}
+    assert load_file(file) == want
+    assert parse_sets(["learning_rate=1e-6", "lr_scheduler_kwargs={min_lr: 1e-7, more: [2E5]}"]) == want
+
+
+@pytest.mark.parametrize("text", ["2024-01-01", "on", "12:30", "1e-6", "007", "null", "2024-02-30"])
+def test_a_text_field_is_taken_as_written(text: str) -> None:
+    assert parse_sets([f"name={text}", f"run-name={text}"]) == {"name": str(text), "run_name": str(text)}
+    if text != "null":
+        answer = check({"name": parse_sets([f"name={text}"])["name"]})
+        assert answer.config is not None
+        assert answer.config.name == text
+    assert parse_sets(['name="quoted text"']) == {"name": "quoted text"}
+
+
+OLD_OVER_NEW: list[tuple[str, str, str, Any]] = [
+    ("math-lora", "warmup_ratio=0.2", "warmup_steps", 0.2),
+    ("math-lora", "gradient_checkpointing=false", "activation_checkpointing", False),
+    ("quickstart", "model_name_or_path=smollm2-135m", "model", "smollm2-135m"),
+    ("math-lora", "dataset_name=arithmetic", "dataset", "arithmetic"),
+    ("math-lora", "reward_funcs=[format, accuracy]", "rewards", ["format", "accuracy"]),
+    ("quickstart", "max_new_tokens=16", "max_completion_length", 16),
+    ("math-lora", "use_peft=false", "peft", "none"),
+    ("math-lora", "evaluation_strategy=no", "eval_strategy", "no"),
+    ("math-lora", "r=4", "lora_r", 4),
+    ("math-lora", "target_modules=[q_proj]", "lora_target_modules", ["q_proj"]),
+]
+
+
+@pytest.mark.parametrize(("preset", "text", "field", "want"), OLD_OVER_NEW, ids=[o[1] for o in OLD_OVER_NEW])
+def test_an_old_name_replaces_the_new_one_of_the_layer_below(preset: str, text: str, field: str, want: Any) -> None:
+    answer = check(merge(load_preset(preset), None, parse_sets([text])))
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert answer.config is not None
+    assert getattr(answer.config, field) == want
+    assert [n for n in answer.notes if n.kind == "changed" and n.field == field]
+
+
+def test_a_new_name_replaces_the_old_one_of_the_layer_below() -> None:
+    """An old file and a flag of today; a whole stored configuration and an old flag, as a resume lays them."""
+    assert merge(None, {"warmup_ratio": 0.1, "seed": 1}, {"warmup_steps": 10}) == {"warmup_steps": 10, "seed": 1}
+    assert merge(None, {"max_new_tokens": 8}, {"max_completion_length": 16}) == {"max_completion_length": 16}
+    answer = check(merge(RunConfig().to_dict(), None, {"warmup_ratio": 0.1}))
+    assert answer.ok
+    assert answer.config is not None
+    assert answer.config.warmup_steps == 0.1
+    kwargs = {"activation_checkpointing_kwargs": {"a": 1}}
+    assert merge(kwargs, None, {"gradient_checkpointing_kwargs.use_reentrant": False}) == {
+        "activation_checkpointing_kwargs": {"a": 1, "use_reentrant": False}
+    }
+
+
+def test_both_names_in_one_layer_are_refused_and_an_empty_old_name_says_nothing() -> None:
+    both = {"warmup_ratio": 0.1, "warmup_steps": 10}
+    assert [p.code for p in check(merge({"warmup_steps": 3}, None, both)).errors] == ["old_name"]
+    assert merge({"warmup_steps": 3}, {"warmup_ratio": None}) == {"warmup_steps": 3}
+
+
+def test_another_dataset_or_model_starts_without_the_arguments_of_the_one_before(tmp_path: Path) -> None:
+    below = {"dataset": "arithmetic", "dataset_args": {"digits": 2}, "model": "embedded", "model_args": {"seed": 1}}
+    assert merge(below, None, {"dataset": "a/b", "model": "c/d"}) == {"dataset": "a/b", "model": "c/d"}
+    assert merge(below, {"dataset_name": "a/b"}, {"dataset_args.split": "test"})["dataset_args"] == {"split": "test"}
+    assert merge(below, None, {"dataset": "a/b", "dataset_args": {"split": "x"}})["dataset_args"] == {"split": "x"}
+    assert merge(below, None, {"dataset": "a/b", "dataset_args.split": "x"})["dataset_args"] == {"split": "x"}
+    assert merge(below, None, {"dataset": "arithmetic", "model_name_or_path": "embedded"})["dataset_args"] == {
+        "digits": 2
+    }
+    assert merge({"dataset_args": {"digits": 2}}, None, {"dataset": "arithmetic"})["dataset_args"] == {"digits": 2}
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f'{{"prompt": "p{n}", "ground_truth": "{n}"}}\n' for n in range(400)), encoding="utf-8")
+    answer = check(merge(load_preset("quickstart"), None, parse_sets([f"dataset={file}"])))
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
 
 
 def test_recipe_then_file_then_sets() -> None:
@@ -163,3 +245,9 @@ def test_an_answer_as_json_in_one_language_or_both() -> None:
     assert set(both["errors"][0]["rule"]) == {"en", "ko"}
     assert english["plan"] is None
     json.dumps(check({}, device=CPU).to_json("ko"), allow_nan=False)
+
+
+@pytest.mark.parametrize("value", [date(2024, 1, 1), math.nan, math.inf, {1, 2}, b"x", [date(2024, 1, 1)]])
+def test_an_answer_is_json_whatever_was_given(value: Any) -> None:
+    for raw in ({"dataset_args": {"rows": value, "digits": 2}}, {"beta": value}, {"zzz": value}, {"name": value}):
+        json.dumps(check(raw).to_json("en"), allow_nan=False)
