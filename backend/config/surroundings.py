@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,28 +12,34 @@ from backend.config.schema import RunConfig
 from backend.errors import StudioError
 from backend.text import Text
 
+PREFIX = re.compile(r"^(dataset|dataset_args|sft_args|model|model_args|eval_size|stages|rewards|reward_args): ")
 DATA_FIELDS = frozenset({"dataset", "dataset_args", "eval_size", "seed", "data_seed"})
 
 
 def row_count(config: RunConfig) -> int | None:
-    """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway.
+    """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway."""
+    found = _rows(config)
+    return None if isinstance(found, StudioError) else found
 
-    Kept while the settings, and for a file its size and time, stay the same: the form asks at every keystroke.
-    """
+
+def _rows(config: RunConfig) -> int | StudioError | None:
+    """Kept while the settings, and for a file its size and time, stay the same: the form asks at every keystroke."""
     picked = config.model_dump(include=set(DATA_FIELDS))
     path = Path(config.dataset).expanduser()
     try:
         version = (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
     except (OSError, ValueError):
         version = None
-    return _row_count(json.dumps(picked, sort_keys=True, default=str), version)
+    return _counted(json.dumps(picked, sort_keys=True, default=str), version)
 
 
 @lru_cache(maxsize=256)
-def _row_count(picked: str, version: tuple[int, int] | None) -> int | None:
+def _counted(picked: str, version: tuple[int, int] | None) -> int | StudioError | None:
     try:
         return data.rows(RunConfig(**json.loads(picked)))
-    except (StudioError, OSError, ValueError):
+    except StudioError as error:
+        return error
+    except (OSError, ValueError):
         return None
 
 
@@ -44,12 +51,38 @@ def model_facts(config: RunConfig, home: Path | None) -> models.ModelFacts | Non
         return None
 
 
+def bare(text: Text) -> Text:
+    """Without the setting's name before it: a problem stands beside its field."""
+    return Text(PREFIX.sub("", text.en), PREFIX.sub("", text.ko))
+
+
+def rows_fault(config: RunConfig) -> Text | None:
+    """Why this dataset, whose name and arguments are in order, has no rows to train on. What is held out of them is
+    not looked at."""
+    found = _rows(config.model_copy(update={"eval_size": 0}))
+    return bare(found.text) if isinstance(found, StudioError) else None
+
+
+def held_out_fault(config: RunConfig) -> Text | None:
+    """Why `eval_size` rows cannot be held out of a dataset that has rows."""
+    found = _rows(config)
+    return bare(found.text) if isinstance(found, StudioError) and rows_fault(config) is None else None
+
+
+def file_look(config: RunConfig) -> data.FileLook | None:
+    """What a readable local file holds."""
+    try:
+        return data.look(config.dataset, config.dataset_args) if data.kind(config.dataset) == "file" else None
+    except StudioError:
+        return None
+
+
 def dataset_fault(config: RunConfig) -> Text | None:
     """Why there is no such dataset."""
     try:
         kind = data.kind(config.dataset)
     except StudioError as error:
-        return error.text
+        return bare(error.text)
     if kind == "file" and not Path(config.dataset).expanduser().is_file():
         return Text(f"there is no file {config.dataset}", f"{config.dataset} 파일이 없습니다")
     return None
@@ -64,7 +97,7 @@ def arguments_fault(config: RunConfig) -> Text | None:
     try:
         data.check_args(config.dataset, config.dataset_args)
     except StudioError as error:
-        return error.text
+        return bare(error.text)
     return None
 
 
@@ -79,7 +112,7 @@ def _warmup_fault(picked: str) -> Text | None:
     try:
         data.warmup_rows(RunConfig(**json.loads(picked), sft_rows=1))
     except StudioError as error:
-        return error.text
+        return bare(error.text)
     return None
 
 
@@ -88,5 +121,5 @@ def model_arguments_fault(config: RunConfig) -> Text | None:
     try:
         models.facts(config.model, None, config.model_args)
     except StudioError as error:
-        return error.text
+        return bare(error.text)
     return None

@@ -9,22 +9,20 @@ from backend.errors import Refused
 from backend.text import Text
 
 
-def refuse(name: str, value: Any, en: str, ko: str) -> Refused:
-    """The error for `name`; `en` and `ko` say what would do."""
-    return Refused(
-        Text(en=f"dataset_args: {name} is {value!r}; {en}", ko=f"dataset_args: {name} 값이 {value!r}입니다. {ko}")
-    )
+def refuse(name: str, value: Any, en: str, ko: str, field: str = "dataset_args") -> Refused:
+    """The error for `name` in the setting `field`; `en` and `ko` say what would do."""
+    return Refused(Text(en=f"{field}: {name} is {value!r}; {en}", ko=f"{field}: {name} 값이 {value!r}입니다. {ko}"))
 
 
-def known(args: Mapping[str, Any], names: Collection[str]) -> None:
+def known(args: Mapping[str, Any], names: Collection[str], field: str = "dataset_args") -> None:
     """Refuse an argument that is not one of `names`."""
     for name in args:
         if name not in names:
             there = ", ".join(sorted(names))
             raise Refused(
                 Text(
-                    en=f"dataset_args: there is no argument {name!r} here; the arguments are {there}",
-                    ko=f"dataset_args: {name!r} 인자는 없습니다. 쓸 수 있는 인자: {there}",
+                    en=f"{field}: there is no argument {name!r} here; the arguments are {there}",
+                    ko=f"{field}: {name!r} 인자는 없습니다. 쓸 수 있는 인자: {there}",
                 )
             )
 
@@ -44,10 +42,10 @@ def whole(args: Mapping[str, Any], name: str, default: int, low: int, high: int)
     return value
 
 
-def share(args: Mapping[str, Any], name: str, default: float) -> float:
+def share(args: Mapping[str, Any], name: str, default: float, field: str = "dataset_args") -> float:
     value = args.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise refuse(name, value, "a number from 0 to 1", "0과 1 사이의 수여야 합니다")
+        raise refuse(name, value, "a number from 0 to 1", "0과 1 사이의 수여야 합니다", field)
     return float(value)
 
 

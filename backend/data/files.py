@@ -17,6 +17,7 @@ from backend.text import Text
 ARGUMENTS = ("prompt_column", "ground_truth_column", "chat", "system_prompt")
 # TRL fills these itself, or hands them to the rewards under the same name.
 RESERVED = {"prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments"}
+NO_OBJECT = ("a row must be a JSON object", "행은 JSON 객체여야 합니다")
 ROLES = ("system", "user", "assistant", "tool", "developer")
 
 
@@ -59,14 +60,15 @@ def shape(raw: Iterator[dict[str, Any]], name: str, args: Mapping[str, Any]) -> 
         others = {k: v for k, v in record.items() if k not in (prompt_column, gold_column, "prompt_id")}
         clash = RESERVED & set(others)
         if clash:
-            raise _wrong(f"{name}, row {number}", f"the column {min(clash)} has a name that the trainer uses itself")
+            raise _wrong(f"{name}, row {number}", *_reserved(min(clash)))
         made.append(row(prompt, record.get(gold_column), **others))
     if not made:
-        raise Refused(Text(en=f"dataset: {name} has no rows", ko=f"dataset: {name}에 행이 없습니다"))
+        raise Refused(Text(f"dataset: {name} has no rows: it is empty", f"dataset: {name}에 행이 없습니다(빈 파일)"))
     shapes = {type(item["prompt"]) for item in made}
     if len(shapes) > 1:
         first = next(n for n, item in enumerate(made, 1) if type(item["prompt"]) is not type(made[0]["prompt"]))
-        raise _wrong(f"{name}, row {first}", "plain prompts and message lists in one file; set chat to true")
+        raise _wrong(f"{name}, row {first}", "plain prompts and message lists in one file; set chat to true",
+                     "일반 프롬프트와 메시지 목록이 섞여 있습니다. chat을 true로 두세요")  # fmt: skip
     keys = {key for item in made for key in item}
     return [{**dict.fromkeys(keys), **item} for item in made]
 
@@ -79,20 +81,40 @@ def _prompt(value: Any, where: str) -> str | list[dict[str, Any]]:
             return value
     if isinstance(value, str):
         if not value.strip():
-            raise _wrong(where, "the prompt is blank")
+            raise _wrong(where, "the prompt is blank", "프롬프트가 비어 있습니다")
         return value
     if not isinstance(value, list) or not value:
-        raise _wrong(where, "the prompt must be a text or a list of messages that is not empty")
+        raise _wrong(
+            where,
+            "the prompt must be a text or a list of messages that is not empty",
+            "프롬프트는 글이거나 비어 있지 않은 메시지 목록이어야 합니다",
+        )
     for message in value:
         if not isinstance(message, dict) or message.get("role") not in ROLES or message.get("content") is None:
-            raise _wrong(where, "each message of the prompt needs a role and a content")
+            raise _wrong(
+                where,
+                "each message of the prompt needs a role and a content",
+                "프롬프트의 메시지마다 role과 content가 있어야 합니다",
+            )
     if value[-1]["role"] not in ("user", "tool"):
-        raise _wrong(where, f"the last message of the prompt is the {value[-1]['role']}'s; it must be the user's")
+        raise _wrong(
+            where,
+            f"the last message of the prompt is the {value[-1]['role']}'s; it must be the user's",
+            f"프롬프트의 마지막 메시지가 {value[-1]['role']}의 것입니다. user의 메시지여야 합니다",
+        )
     return [{"role": message["role"], "content": message["content"]} for message in value]
 
 
-def _wrong(where: str, what: str) -> Refused:
-    return Refused(Text(en=f"dataset: {where}: {what}", ko=f"dataset: {where}: 행을 읽을 수 없습니다 ({what})"))
+def _wrong(where: str, what: str, korean: str) -> Refused:
+    where_korean = where.replace(", row ", ", 행 ").replace(", line ", ", 줄 ")
+    return Refused(Text(en=f"dataset: {where}: {what}", ko=f"dataset: {where_korean}: {korean}"))
+
+
+def _reserved(column: str) -> tuple[str, str]:
+    return (
+        f"the column {column} has a name that the trainer uses itself; rename it",
+        f"{column} 열의 이름은 학습기가 직접 쓰는 이름입니다. 이름을 바꾸세요",
+    )
 
 
 def _no_column(name: str, argument: str, column: str, record: Mapping[str, Any]) -> Refused:
@@ -109,7 +131,11 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _wrong(path.name, f"byte {error.start} is not UTF-8; save the file as UTF-8") from error
+        raise _wrong(
+            path.name,
+            f"byte {error.start} is not UTF-8; save the file as UTF-8",
+            f"{error.start}번째 바이트가 UTF-8이 아닙니다. 파일을 UTF-8로 저장하세요",
+        ) from error
 
 
 def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
@@ -119,9 +145,10 @@ def _jsonl(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise _wrong(f"{path.name}, line {number}", f"no JSON ({error.msg})") from error
+            where = f"{path.name}, line {number}"
+            raise _wrong(where, f"no JSON ({error.msg})", f"JSON이 아닙니다({error.msg})") from error
         if not isinstance(record, dict):
-            raise _wrong(f"{path.name}, line {number}", "a row must be a JSON object")
+            raise _wrong(f"{path.name}, line {number}", *NO_OBJECT)
         yield record
 
 
@@ -134,7 +161,7 @@ def _json(path: Path) -> Iterator[dict[str, Any]]:
     records = whole if isinstance(whole, list) else [whole]
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise _wrong(f"{path.name}, row {number}", "a row must be a JSON object")
+            raise _wrong(f"{path.name}, row {number}", *NO_OBJECT)
         yield record
 
 
@@ -145,16 +172,24 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
         if not cells:
             continue
         if header is None or len(cells) != len(header):
-            raise _wrong(f"{path.name}, row {number}", f"{len(cells)} cells under {len(header or [])} columns")
+            many, wanted = len(cells), len(header or [])
+            raise _wrong(
+                f"{path.name}, row {number}",
+                f"{many} cells under {wanted} columns",
+                f"열은 {wanted}개인데 칸이 {many}개입니다",
+            )
         yield {name: (cell or None) for name, cell in zip(header, cells, strict=True)}
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
     from pyarrow import parquet  # slow to import, and only these files need it
 
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches():
-            yield from batch.to_pylist()
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                yield from batch.to_pylist()
+    except (ValueError, OSError) as error:  # pyarrow's own errors are both
+        raise _wrong(path.name, "is no Parquet file", "Parquet 파일이 아닙니다") from error
 
 
 READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
@@ -170,8 +205,11 @@ def count(path: Path) -> int | None:
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
-        with parquet.ParquetFile(path) as file:
-            return file.metadata.num_rows
+        try:
+            with parquet.ParquetFile(path) as file:
+                return file.metadata.num_rows
+        except (ValueError, OSError):
+            return None
     if path.stat().st_size > 20_000_000:
         return None
     return sum(1 for _ in READERS[path.suffix.lower()](path))

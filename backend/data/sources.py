@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from backend.data import arguments, arithmetic, article_math, files
+from backend.data.peek import look
 from backend.data.split import hold_out
 from backend.errors import NotFound, Refused
 from backend.text import Text
@@ -61,6 +62,14 @@ def kind(dataset: str) -> Kind:
         return dataset  # pyright: ignore[reportReturnType] -- the two literals of BUILT_IN
     if Path(dataset).suffix.lower() in files.READERS:
         return "file"
+    if Path(dataset).expanduser().is_file():
+        kinds = ", ".join(files.READERS)
+        raise NotFound(
+            Text(
+                en=f"dataset: {dataset} is a file of a kind that is not read here; these are: {kinds}",
+                ko=f"dataset: {dataset}는 읽을 수 없는 형식의 파일입니다. 가능: {kinds}",
+            )
+        )
     if HUB_NAME.fullmatch(dataset):
         return "hub"
     there = ", ".join((*BUILT_IN, *(f"a {suffix} file" for suffix in files.READERS), "a hub name org/name"))
@@ -114,7 +123,11 @@ def load(config: DataConfig) -> DataSplit:
 
 
 def rows(config: DataConfig) -> int | None:
-    """How many training rows `load` would give, without loading; None where only loading would tell."""
+    """How many training rows `load` would give; None where only loading would tell.
+
+    Small files are read. Refused where `load` would be, as far as that can be seen here.
+    """
+    seed = config.seed if config.data_seed is None else config.data_seed
     match kind(config.dataset):
         case "arithmetic":
             settings = arithmetic.parse(config.dataset_args)
@@ -123,6 +136,9 @@ def rows(config: DataConfig) -> int | None:
         case "article-math":
             return len(article_math.TRAIN)
         case "file":
+            seen = look(config.dataset, config.dataset_args)
+            if seen is not None:
+                return len(hold_out([{"prompt_id": each} for each in seen.ids], config.eval_size, seed)[0])
             path = Path(config.dataset).expanduser()
             total = files.count(path) if path.is_file() else None
             return None if total is None else max(total - config.eval_size, 0)
@@ -146,9 +162,9 @@ def warmup_rows(config: WarmupConfig) -> list[dict[str, Any]]:
                 "dataset=arithmetic을 쓰거나 sft 단계를 빼세요",
             )
         )
-    arguments.known(config.sft_args, ("carry_error",))
+    arguments.known(config.sft_args, ("carry_error",), "sft_args")
     settings = arithmetic.parse(config.dataset_args, style=_style(config.model))
-    error = arguments.share(config.sft_args, "carry_error", 0.0)
+    error = arguments.share(config.sft_args, "carry_error", 0.0, "sft_args")
     return arithmetic.worked(settings, config.sft_rows, seed, error)
 
 

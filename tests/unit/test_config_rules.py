@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,11 @@ MPS = DeviceFacts("mps", "Apple GPU", 16 << 30, 8 << 30, False, 8)
 VLLM = {"use_vllm": True}
 BEST = {"load_best_model_at_end": True, "eval_strategy": "steps"}
 UNBOUNDED = {"vllm_importance_sampling_clip_max": None}
+
+DATA = tempfile.mkdtemp()
+_ROWS = [(f"{n}+{n}", str(2 * n)) for n in range(12)]
+for _name, _keys in (("questions", ("question", "answer")), ("answers", ("prompt", "answer"))):
+    Path(DATA, f"{_name}.jsonl").write_text("\n".join(json.dumps(dict(zip(_keys, r, strict=True))) for r in _ROWS))
 
 BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("both_set", {"generation_batch_size": 16, "steps_per_generation": 2}, None),
@@ -86,6 +94,10 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("dataset", {"dataset": "arithmetik"}, None),
     ("dataset", {"dataset": "/no/such/file.jsonl"}, None),
     ("dataset_args", {"dataset_args": {"digits": 99}}, None),
+    ("no_rows", {"dataset_args": {"digits": 1}}, None),
+    ("rows", {"dataset": f"{DATA}/questions.jsonl"}, None),
+    ("held_out", {"dataset": f"{DATA}/answers.jsonl"}, None),
+    ("column_accuracy_ground_truth", {"dataset": f"{DATA}/answers.jsonl", "eval_size": 2}, None),
     ("model_args", {"model_args": {"no_such": 1}}, None),
     ("sft_args", {"stages": ["sft", "grpo"], "sft_args": {"carry_error": 7}}, None),
     ("sft_rows", {"stages": ["sft", "grpo"], "dataset": "article-math", "per_device_train_batch_size": 8}, None),
@@ -166,7 +178,8 @@ class Watched:
 
 
 # Where another module is asked as a whole, it is handed the configuration itself.
-ASKS_OTHERS = {"known_dataset", "known_arguments", "known_model_arguments", "rows_to_imitate"}
+ASKS_OTHERS = {"known_dataset", "known_arguments", "known_model_arguments", "rows_to_imitate",
+               "rows_to_train", "rows_to_hold_out", "columns_for_rewards"}  # fmt: skip
 
 
 def test_a_rule_reads_only_the_fields_it_names() -> None:

@@ -128,7 +128,7 @@ def whole_eval_groups(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     )
 
 
-@rule("num_generations", *BATCH_FIELDS)
+@rule("num_generations", "dataset", "eval_size", *BATCH_FIELDS)
 def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """TRL's sampler leaves out what does not fill a generation batch: with too few rows it ends after 0 steps."""
     if config.generation_batch_size is not None and config.steps_per_generation is not None:
@@ -138,18 +138,23 @@ def enough_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     prompts = size // group
     if rows is None or size % group or rows >= prompts:
         return
+    held = config.eval_size if config.dataset not in ("arithmetic", "article-math") else 0
+    held_en = f" after eval_size has taken {held}" if held else ""
+    held_ko = f"(eval_size로 {held}개를 뗀 뒤)" if held else ""
     rule_text = Text(
-        f"one generation needs {prompts} different prompts and the training set has {rows}: the run would end "
+        f"one generation needs {prompts} different prompts and the training set has {rows}{held_en}: the run would end "
         "after 0 steps",
-        f"한 번 생성하는 데 프롬프트 {prompts}개가 필요한데 학습 데이터는 {rows}개입니다: 0스텝으로 끝납니다",
+        f"한 번 생성하는 데 프롬프트 {prompts}개가 필요한데 학습 데이터는 {rows}개입니다{held_ko}: 0스텝으로 끝납니다",
     )
+    fewer = [change("eval_size", n) for n in (held // 5, held - (prompts - rows), 0) if 0 <= n < held]
     if config.generation_batch_size is not None:
         step = math.lcm(group, config.per_device_train_batch_size)
         suggest = [change("generation_batch_size", rows * group // step * step)] if rows * group >= step else []
+        suggest += fewer
         yield Problem("generation_batch_size", config.generation_batch_size, rule_text, suggest, "enough_rows")
         return
     per = "gradient_accumulation_steps" if config.steps_per_generation is None else "steps_per_generation"
-    suggest = []
+    suggest = fewer
     for name, other in (
         (per, config.per_device_train_batch_size),
         ("per_device_train_batch_size", getattr(config, per)),

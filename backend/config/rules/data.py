@@ -6,13 +6,26 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from backend import data
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
 from backend.config.schema import RunConfig
-from backend.config.surroundings import arguments_fault, dataset_fault, model_arguments_fault, warmup_fault
+from backend.config.surroundings import (
+    arguments_fault,
+    dataset_fault,
+    file_look,
+    held_out_fault,
+    model_arguments_fault,
+    rows_fault,
+    warmup_fault,
+)
+from backend.rewards import base as registry
 from backend.text import Text
 
 BUILT_IN = ("arithmetic", "article-math")
+# How published data sets call the two columns.
+PROMPTS = ("question", "problem", "instruction", "input", "query", "messages", "text")
+GOLDS = ("answer", "solution", "final_answer", "expected_answer", "gold", "target", "label", "response", "output")
 
 
 @rule("dataset")
@@ -30,6 +43,59 @@ def known_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("dataset_args", config.dataset_args, fault, _without_one(config.dataset_args), "dataset_args")
 
 
+@rule("dataset", "dataset_args")
+def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """What `data.load` would refuse in the worker: an unreadable file, no prompts, arguments that leave nothing."""
+    if dataset_fault(config) or arguments_fault(config):
+        return
+    fault = rows_fault(config)
+    if fault is None:
+        return
+    if config.dataset == "arithmetic":
+        yield Problem("dataset_args", config.dataset_args, fault, _other_problems(config.dataset_args), "no_rows")
+    else:
+        suggest = [change("dataset_args", args) for args in _other_columns(config)]
+        yield Problem("dataset", config.dataset, fault, suggest, "rows")
+
+
+@rule("dataset", "dataset_args", "eval_size")
+def rows_to_hold_out(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if dataset_fault(config) or arguments_fault(config):
+        return
+    fault = held_out_fault(config)
+    if fault is None:
+        return
+    look = file_look(config)
+    some = look.different if look else 0
+    yield Problem("eval_size", config.eval_size, fault, [some // 5, some // 10, 0], "held_out")
+
+
+@rule("dataset", "dataset_args", "rewards")
+def columns_for_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """A reward whose column holds nothing scores no row: the run would go on and learn from the others alone."""
+    look = None if dataset_fault(config) or arguments_fault(config) else file_look(config)
+    if look is None:
+        return
+    for reward in dict.fromkeys(config.rewards):
+        if reward not in registry.names():
+            continue
+        for column in registry.spec(reward).columns:
+            if column in look.filled:
+                continue
+            there = ", ".join(c for c in look.columns if c not in ("prompt", "prompt_id", column)) or "-"
+            text = Text(
+                f"the reward {reward} needs the column {column}, which is empty in every row; other columns: {there}",
+                f"{reward} 보상에는 {column} 열이 필요한데 모든 행에서 비어 있습니다. 다른 열: {there}",
+            )
+            suggest: list[Any] = []
+            if column == "ground_truth":
+                named = [c for c in _likely(look.columns, GOLDS) if c in look.filled]
+                suggest = [{**config.dataset_args, "ground_truth_column": c} for c in named]
+            rest = [name for name in config.rewards if name != reward]
+            suggest += [change("rewards", rest)] if rest else []
+            yield Problem("dataset_args", config.dataset_args, text, suggest, f"column_{reward}_{column}")
+
+
 @rule("model", "model_args")
 def known_model_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     fault = model_arguments_fault(config)
@@ -39,7 +105,7 @@ def known_model_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("stages", "dataset", "dataset_args", "sft_args", "model")
 def rows_to_imitate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if "sft" not in config.stages or dataset_fault(config) or arguments_fault(config):
+    if "sft" not in config.stages or dataset_fault(config) or arguments_fault(config) or rows_fault(config):
         return
     fault = warmup_fault(config)
     if fault is None:
@@ -59,6 +125,30 @@ def rows_to_evaluate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
             "학습 중 평가에는 평가용 행이 필요한데 eval_size가 0입니다",
         )
         yield Problem("eval_strategy", config.eval_strategy, text, ["no", change("eval_size", 200)], "no_eval_rows")
+
+
+def _likely(columns: Iterable[str], names: tuple[str, ...]) -> list[str]:
+    """The columns whose name says what they hold, the best known first, then those that contain such a name."""
+    there = list(columns)
+    known = [c for name in names for c in there if c.lower() == name]
+    return list(dict.fromkeys([*known, *(c for c in there if any(name in c.lower() for name in names))]))
+
+
+def _other_columns(config: RunConfig) -> list[dict[str, Any]]:
+    """Arguments of a file that might mend it; those that do not are left out later."""
+    args, columns = config.dataset_args, data.columns(config.dataset)
+    prompts, golds = _likely(columns, PROMPTS), _likely(columns, GOLDS)
+    found: list[dict[str, Any]] = [{**args, "prompt_column": p} for p in prompts]
+    found += [{**args, "prompt_column": p, "ground_truth_column": g} for p in prompts for g in golds if p != g]
+    found += [{**args, "ground_truth_column": g} for g in golds]
+    return [*found, {**args, "chat": True}, *_without_one(args)]
+
+
+def _other_problems(args: dict[str, Any]) -> list[dict[str, Any]]:
+    """Arguments of the generator that leave some problems."""
+    digits = args.get("digits", 2)
+    more = [{**args, "digits": digits + n} for n in (1, 2)] if isinstance(digits, int) else []
+    return [*({**args, "difficulty": level} for level in ("easy", "medium")), *more, {**args, "operations": ["+"]}]
 
 
 def _without_one(args: dict[str, Any]) -> list[dict[str, Any]]:

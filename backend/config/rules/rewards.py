@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
 from backend.config.schema import RunConfig
+from backend.config.surroundings import bare
 from backend.errors import StudioError
 from backend.rewards import base as registry
 from backend.text import Text
@@ -92,4 +93,4 @@ def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
                     )
                 registry.get(name, args)
             except StudioError as error:
-                yield Problem("reward_args", config.reward_args, error.text, [rest], f"reward_args_{name}")
+                yield Problem("reward_args", config.reward_args, bare(error.text), [rest], f"reward_args_{name}")

@@ -1,0 +1,75 @@
+"""A look into a local file before a run: can it be read, how many questions it holds, which columns hold something.
+
+A file is read again only when its size or its time changes: the form asks at every keystroke.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from backend.data import files
+from backend.errors import StudioError
+
+LARGEST = 20_000_000  # bytes; what is larger is first read by the run
+
+
+@dataclass(frozen=True, slots=True)
+class FileLook:
+    """`ids`: the prompt ids of all rows, in order. `filled`: the columns that hold something in at least one row."""
+
+    ids: tuple[str, ...]
+    columns: tuple[str, ...]
+    filled: frozenset[str]
+
+    @property
+    def different(self) -> int:
+        return len(set(self.ids))
+
+
+def look(dataset: str, args: Mapping[str, Any]) -> FileLook | None:
+    """What a run would find in this file; None where there is no such file or it is too large to read it here.
+
+    StudioError, as `load` would raise it, where its rows cannot be used.
+    """
+    path = Path(dataset).expanduser()
+    try:
+        stat = path.stat() if path.is_file() else None
+    except (OSError, ValueError):
+        return None
+    if stat is None or stat.st_size > LARGEST or path.suffix.lower() not in files.READERS:
+        return None
+    found = _look(path, stat.st_mtime_ns, stat.st_size, json.dumps(dict(args), sort_keys=True, default=str))
+    if isinstance(found, StudioError):
+        raise found
+    return found
+
+
+@lru_cache(maxsize=16)
+def _look(path: Path, modified: int, size: int, args: str) -> FileLook | StudioError:
+    try:
+        rows = files.rows(path, json.loads(args))
+    except StudioError as error:
+        return error
+    filled = {name for row in rows for name, value in row.items() if not _blank(value)}
+    return FileLook(tuple(row["prompt_id"] for row in rows), tuple(rows[0]), frozenset(filled))
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip()) or value == []
+
+
+def columns(dataset: str) -> list[str]:
+    """The columns of the first row as they stand in the file; none where it cannot be read."""
+    path = Path(dataset).expanduser()
+    reader = files.READERS.get(path.suffix.lower())
+    try:
+        if reader is None or not path.is_file() or path.stat().st_size > LARGEST:
+            return []
+        return [str(name) for name in next(iter(reader(path)), {})]
+    except (StudioError, OSError, ValueError):
+        return []
