@@ -164,7 +164,7 @@ def _tied(share: float | None) -> Text:
 def _held_out(evaluations: Sequence[Mapping[str, Any]]) -> Text | None:
     before = next((e for e in evaluations if e.get("when") == "before" and e.get("n")), None)
     after = next((e for e in reversed(evaluations) if e.get("when") == "after" and e.get("n")), None)
-    if before is None or after is None:
+    if before is None or after is None or not all(_known(e["accuracy"]) for e in (before, after)):
         return None
     low, high = difference(before["accuracy"], before["n"], after["accuracy"], after["n"])
     points = 100 * (after["accuracy"] - before["accuracy"])
@@ -175,6 +175,11 @@ def _held_out(evaluations: Sequence[Mapping[str, Any]]) -> Text | None:
         en=f"Accuracy {moved} on {after['n']} held-out problems ({_points(points)}, 95% interval {interval}).",
         ko=f"검증 문제 {after['n']}개에서 정확도 {moved} ({_points(points)}, 95% 구간 {korean}).",
     )
+
+
+def _known(share: float | None) -> bool:
+    """Whether an evaluation could judge its rows at all."""
+    return share is not None and math.isfinite(share)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

@@ -16,8 +16,9 @@ from typing import Any
 
 from backend import data, device, models, rewards
 from backend.config import RunConfig
+from backend.estimate import DeviceFacts
 from backend.settings import Settings
-from backend.workers import trl_adapter
+from backend.workers import rows, trl_adapter
 from storage.records import Run
 
 PLACE = re.compile(r"<<([A-Z_]+)>>")
@@ -29,7 +30,7 @@ def script_of(settings: Settings, run: Run) -> str:
     config = RunConfig(**run.config)
     snapshot = settings.run_dir(run.id) / "data"
     if (snapshot / "train.jsonl").is_file():
-        train, held_out = (_read(snapshot / f"{name}.jsonl") for name in ("train", "eval"))
+        train, held_out = rows.kept(snapshot)
     else:
         split = data.load(config)
         train, held_out = split.train, split.eval
@@ -61,7 +62,7 @@ def script_text(
         "TRUST": repr(config.trust_remote_code),
         "REWARDS": rewards.source(config.rewards, config.reward_args) if grpo else "",
         "FUNCTIONS": f"[{', '.join(config.rewards)}]",
-        "GRPO": _literal(_without(trl_adapter.grpo_kwargs(config, output_dir="", device=here)) if grpo else None),
+        "GRPO": _literal(_grpo(config, here) if grpo else None),
         "SFT": _literal(_without(trl_adapter.sft_kwargs(config, output_dir="", device=here)) if sft else None),
         "LORA": _literal(trl_adapter.lora_kwargs(config) if trl_adapter.uses_adapter(config) else None),
         "SFT_LORA": _literal(trl_adapter.lora_kwargs(config) if trl_adapter.sft_uses_adapter(config) else None),
@@ -80,6 +81,12 @@ def _model(config: RunConfig, settings: Settings) -> str:
     return models.resolve(config.model, settings.models_dir, config.model_args)
 
 
+def _grpo(config: RunConfig, here: DeviceFacts) -> dict[str, Any]:
+    """As the worker's, but for the number of checkpoints kept: the worker removes old ones itself."""
+    kwargs = _without(trl_adapter.grpo_kwargs(config, output_dir="", device=here))
+    return kwargs | {"save_total_limit": config.save_total_limit}
+
+
 def _without(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if name != "output_dir"}
 
@@ -88,14 +95,9 @@ def _literal(value: Any) -> str:
     return pprint.pformat(value, width=110, sort_dicts=False)
 
 
-def _rows(rows: list[dict[str, Any]]) -> str:
+def _rows(given: list[dict[str, Any]]) -> str:
     """JSON lines as Python string literals, one a row, so that the script can be read and changed."""
-    if not rows:
+    if not given:
         return "[]"
-    lines = "\n".join(f"    {json.dumps(row, ensure_ascii=True)!r}," for row in rows)
+    lines = "\n".join(f"    {json.dumps(row, ensure_ascii=True)!r}," for row in given)
     return f"[\n{lines}\n]"
-
-
-def _read(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        return [json.loads(line) for line in file]

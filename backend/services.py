@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from backend import device, runs, views
+from backend.errors import Refused
 from backend.opening import open_database
 from backend.processes import launcher, worker_log
 from backend.processes.reconcile import reconcile
 from backend.settings import Settings
+from backend.text import Text
 from storage.reader import Reader
 from storage.records import MetricPoint, Run
 from storage.runs import purge
@@ -32,6 +34,7 @@ class Services:
         self.db = open_database(settings)
         purge(self.db)
         self.reader = Reader(self.db)
+        self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}
         self._closing = threading.Event()
@@ -85,6 +88,7 @@ class Services:
         runs.delete(self.settings, self.db, self.get(run_id))
         self._ended.pop(run_id, None)
         self._accuracy.pop(run_id, None)
+        self._times.pop(run_id, None)
 
     def reconcile(self) -> list[str]:
         """Settle runs that ended without saying so, start the next of the queue; ids of the runs that changed."""
@@ -121,14 +125,11 @@ class Services:
 
     def runs(self) -> list[dict[str, Any]]:
         """RunView of every run, the newest first, each with its held-out "accuracy": {"before", "after"}."""
-        return [
-            views.run_view(run, self._latest(run)) | {"accuracy": self._held_out(run)} for run in self.reader.runs()
-        ]
+        return [self._view(run) | {"accuracy": self._held_out(run)} for run in self.reader.runs()]
 
     def view(self, run_id: str) -> dict[str, Any]:
         """RunView of one run."""
-        run = self.get(run_id)
-        return views.run_view(run, self._latest(run))
+        return self._view(self.get(run_id))
 
     def show(self, run_id: str) -> dict[str, Any]:
         """Everything about a run but its curves: configuration, state, last values, evaluations, attempts, events."""
@@ -139,6 +140,7 @@ class Services:
             self.reader.attempts(run_id),
             self.reader.evaluations(run_id),
             self.reader.events(run_id),
+            self._spans(run),
         )
 
     def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
@@ -149,7 +151,7 @@ class Services:
         if points:
             answer["points"] = [views.point_view(point) for point in points]
         if run.revision != revision:
-            answer["run"] = views.run_view(run, self._latest(run))
+            answer["run"] = self._view(run)
             answer["attempts"] = self._attempts(run_id)
             # Groups and evaluations change the row too (progress is written with them), so only now can one be new.
             newest = self.reader.groups(run_id, after=group_after, limit=1)
@@ -163,7 +165,7 @@ class Services:
         cursor, series = self.reader.history(run_id, points)
         newest = self.reader.groups(run_id, limit=1)
         return {
-            "run": views.run_view(run, self._latest(run)),
+            "run": self._view(run),
             "cursor": cursor,
             "group_cursor": newest[0].id if newest else 0,
             "series": views.history_series(series),
@@ -202,6 +204,8 @@ class Services:
         """Write metrics (CSV), completions (JSONL), config (YAML) or script (Python) of a run to `out`."""
         from backend.export import export
 
+        if not str(out):
+            raise Refused(Text(en="out='': name the file to write", ko="out='': 쓸 파일을 지정하세요"))
         return export(self.settings, self.reader, self.get(run_id), what, Path(out))
 
     def models(self) -> list[dict[str, Any]]:
@@ -242,6 +246,19 @@ class Services:
     def _attempts(self, run_id: str) -> list[list[int]]:
         return [[attempt.attempt, attempt.resume_step] for attempt in self.reader.attempts(run_id)]
 
+    def _view(self, run: Run) -> dict[str, Any]:
+        return views.run_view(run, self._latest(run), spans=self._spans(run))
+
+    def _spans(self, run: Run) -> views.Spans | None:
+        """When a resumed run was running; None for one that has had a single attempt, whose row says it."""
+        if run.attempt == 1:
+            return None
+        key = run.attempt, run.state.value
+        known = self._times.get(run.id)
+        if known is None or known[0] != key:
+            known = self._times[run.id] = key, self.reader.spans(run.id)
+        return known[1]
+
     def _latest(self, run: Run) -> dict[tuple[str, str], MetricPoint]:
         """The last values; those of an ended run are remembered, since a list of runs asks for them each time."""
         known = self._ended.get(run.id)
@@ -257,7 +274,7 @@ class Services:
         known = self._accuracy.get(run.id)
         if known is None or known[0] != run.revision:
             by = {evaluation.when: evaluation.accuracy for evaluation in self.reader.evaluations(run.id)}
-            known = (run.revision, {"before": by.get("before"), "after": by.get("after")})
+            known = (run.revision, views.plain({when: by.get(when) for when in ("before", "after")}))
             self._accuracy[run.id] = known
         return known[1]
 

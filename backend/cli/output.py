@@ -42,6 +42,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}g}"
 
 
+def share(value: float | None) -> str:
+    """12.5% of 0.125; – where nobody could tell."""
+    return "–" if value is None else f"{value:.1%}"
+
+
 class Output:
     """`json`: the answer is one JSON document."""
 
@@ -49,9 +54,11 @@ class Output:
         self.json = as_json
         self._stdout = sys.stdout
         self._shown = ""
+        self.answered = False
 
     def answer(self, data: Any, lines: Sequence[str] = ()) -> None:
         """The one answer of a command: `data` with --json, else `lines`."""
+        self.answered = True
         if self.json:
             ascii_only = (getattr(self._stdout, "encoding", None) or "ascii").lower().replace("-", "") != "utf8"
             self._stdout.write(json.dumps(data, ensure_ascii=ascii_only, allow_nan=False) + "\n")

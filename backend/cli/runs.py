@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from backend.cli.output import Output, duration, number
+from backend.cli.output import Output, duration, number, share
 from backend.services import Services
 from backend.settings import Settings
 from storage.records import Run, RunState
@@ -104,9 +104,9 @@ def _show_lines(view: dict[str, Any]) -> Any:
         yield f"  {name} {view['metrics_not_finite'].get(name) or number(value, 4)}"
     for evaluation in view["evaluations"]:
         yield (
-            f"{evaluation['when']}: accuracy {evaluation['accuracy']:.1%} of {evaluation['n']}, "
-            f"format {evaluation['format_rate']:.1%}, length {evaluation['mean_length']:.1f} tokens, "
-            f"ended {evaluation['eos_rate']:.1%}, reward {number(evaluation['mean_reward'])}"
+            f"{evaluation['when']}: accuracy {share(evaluation['accuracy'])} of {evaluation['n']}, "
+            f"format {share(evaluation['format_rate'])}, length {number(evaluation['mean_length'])} tokens, "
+            f"ended {share(evaluation['eos_rate'])}, reward {number(evaluation['mean_reward'])}"
         )
     if view["log_tail"]:
         yield "last lines of the log:"

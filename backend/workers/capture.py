@@ -92,6 +92,7 @@ class StepCapture:
     generate_s: float = 0.0
     reward_s: float = 0.0
     completions: int = 0
+    missing: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.signal = SignalCount(self.extremes)
@@ -100,11 +101,18 @@ class StepCapture:
         for group in generation.groups:
             self.signal.add([c.total for c in group.completions])
             self.completions += len(group.completions)
+        for k, name in enumerate(generation.reward_names):
+            unscored = sum(c.rewards[k] is None for group in generation.groups for c in group.completions)
+            self.missing[name] = self.missing.get(name, 0) + unscored
 
     def metrics(self, step_s: float) -> dict[str, float]:
-        """The step's own metrics; `step_s` is its wall time. Generation times only where there was a generation."""
+        """The step's own metrics; `step_s` is its wall time. Generation times only where there was a generation.
+
+        `rewards/NAME/missing`: completions that the function gave no score, where there are any.
+        """
         values = {"time/update": max(0.0, step_s - self.generate_s - self.reward_s)}
         if self.completions:
             values |= {"time/generate": self.generate_s, "time/reward": self.reward_s}
             values |= self.signal.shares()
+            values |= {f"rewards/{name}/missing": float(n) for name, n in self.missing.items() if n}
         return values

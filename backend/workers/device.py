@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import psutil
@@ -55,7 +56,12 @@ def prepare_environment() -> None:
 
 
 def quiet_libraries() -> None:
-    """No progress bars in the log: they are hundreds of carriage returns, and the page shows progress itself."""
+    """No progress bars in the log: they are hundreds of carriage returns, and the page shows progress itself.
+
+    Nor a warning that is TRL's to mend: it asks for the deprecated name at every generation, and saving a checkpoint
+    makes Python forget that it has warned already.
+    """
+    warnings.filterwarnings("ignore", "`is_gradient_checkpointing` is deprecated", FutureWarning)
     import datasets
     import transformers
 

@@ -6,7 +6,9 @@ left and built by the same template as in training, the same rows and scorers ea
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import inspect
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +32,15 @@ class Scorers:
     weights: Sequence[float]
     correct: RewardFunction | None
     formatted: RewardFunction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Of `rows` answers, how many the scorers could tell to be correct or wrong, and formatted or not."""
+
+    rows: int
+    correct: int
+    formatted: int
 
 
 class _StopGeneration(StoppingCriteria):
@@ -105,7 +116,7 @@ def generate_greedy(
 
 def _call(function: RewardFunction, rows: Sequence[Row], completions: list[Any], ids: list[list[int]]) -> list[Any]:
     columns = {name: [row[name] for row in rows] for name in rows[0] if name != "prompt"}
-    return function(
+    scores = function(
         prompts=[row["prompt"] for row in rows],
         completions=completions,
         completion_ids=ids,
@@ -114,6 +125,15 @@ def _call(function: RewardFunction, rows: Sequence[Row], completions: list[Any],
         log_metric=lambda *_: None,
         **columns,
     )
+    return asyncio.run(_finished(scores)) if inspect.isawaitable(scores) else scores
+
+
+async def _finished(scores: Any) -> list[Any]:
+    return await scores
+
+
+def _known(scores: Sequence[float | None]) -> int:
+    return sum(score is not None and not math.isnan(score) for score in scores)
 
 
 def _full(score: float | None) -> bool:
@@ -122,10 +142,14 @@ def _full(score: float | None) -> bool:
 
 def score(
     rows: Sequence[Row], completion_ids: list[list[int]], tokenizer: Any, eos_ids: Sequence[int], scorers: Scorers
-) -> list[EvaluationItem]:
-    """One item a row. A row is correct when the accuracy reward gives it its full 1; formatted likewise."""
+) -> tuple[list[EvaluationItem], Judged]:
+    """One item a row. A row is correct when the accuracy reward gives it its full 1; formatted likewise.
+
+    A row whose score is None (no ground truth that the reward can read) stands among the items as not correct, and
+    is not counted as judged.
+    """
     if not rows:
-        return []
+        return [], Judged(0, 0, 0)
     texts = tokenizer.batch_decode(completion_ids, skip_special_tokens=True)
     completions = [
         text if isinstance(row["prompt"], str) else [{"role": "assistant", "content": text}]
@@ -151,27 +175,32 @@ def score(
                 reward=weighted_total([scores[i] for scores in by_reward], scorers.weights),
             )
         )
-    return items
+    return items, Judged(len(rows), _known(correct), _known(shaped))
 
 
 def summarise(
-    items: Sequence[EvaluationItem], *, when: When, step: int, dataset: str, seconds: float, scorers: Scorers
+    items: Sequence[EvaluationItem], judged: Judged, *, when: When, step: int, dataset: str, seconds: float
 ) -> Evaluation:
-    """The five measures. A rate that nobody can tell (no such reward) is NaN, not 0; so are all of no items."""
+    """The five measures, accuracy and format rate over the rows that could be judged.
+
+    A rate that nobody can tell (no such reward, or it judged no row) is NaN, not 0; so are all of no items. `n` is the
+    number of rows that accuracy is of, all rows where it is of none: the intervals shown are those of accuracy, and on
+    the wide side for the other rates.
+    """
     n = len(items)
     rewards = [item.reward for item in items if item.reward is not None]
 
-    def rate(values: Sequence[bool], known: bool = True) -> float:
-        return sum(values) / n if n and known else math.nan
+    def rate(values: Sequence[bool], of: int) -> float:
+        return sum(values) / of if of else math.nan
 
     return Evaluation(
         when=when,
         step=step,
-        n=n,
-        accuracy=rate([i.correct for i in items], scorers.correct is not None),
-        format_rate=rate([i.formatted for i in items], scorers.formatted is not None),
+        n=judged.correct or n,
+        accuracy=rate([i.correct for i in items], judged.correct),
+        format_rate=rate([i.formatted for i in items], judged.formatted),
         mean_length=sum(i.tokens for i in items) / n if n else math.nan,
-        eos_rate=rate([i.eos for i in items]),
+        eos_rate=rate([i.eos for i in items], n),
         mean_reward=math.fsum(rewards) / len(rewards) if rewards else None,
         dataset=dataset,
         seconds=seconds,
@@ -193,7 +222,7 @@ def evaluate(
     template_kwargs: dict[str, Any] | None = None,
     check_stop: Callable[[], None] = lambda: None,
     on_batch: Callable[[int], None] = lambda done: None,
-) -> tuple[Evaluation, list[EvaluationItem]]:
+) -> tuple[Evaluation, list[EvaluationItem], Judged]:
     """Answer `rows` greedily and measure. `seconds` is the time of generation and scoring together."""
     begin = time.perf_counter()
     ids = generate_greedy(
@@ -207,9 +236,9 @@ def evaluate(
         check_stop=check_stop,
         on_batch=on_batch,
     )
-    items = score(rows, ids, tokenizer, eos_ids, scorers)
+    items, judged = score(rows, ids, tokenizer, eos_ids, scorers)
     seconds = time.perf_counter() - begin
-    return summarise(items, when=when, step=step, dataset=dataset, seconds=seconds, scorers=scorers), items
+    return summarise(items, judged, when=when, step=step, dataset=dataset, seconds=seconds), items, judged
 
 
 def identical_answers(items: Sequence[EvaluationItem]) -> bool:

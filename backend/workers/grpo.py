@@ -14,7 +14,7 @@ from backend import rewards as registry
 from backend.workers import checkpoints, trl_adapter
 from backend.workers import rows as run_rows
 from backend.workers.callbacks import GRPOCallback
-from backend.workers.evaluate import Scorers, evaluate, identical_answers
+from backend.workers.evaluate import Judged, Scorers, evaluate, identical_answers
 from backend.workers.job import Job
 from backend.workers.memory import MemoryMeter
 from backend.workers.recorder import RecordedGRPOTrainer
@@ -35,6 +35,7 @@ class Rewards:
         config = job.config
         self._job = job
         self._told = 0
+        self._silent: set[tuple[str, str]] = set()
         self._functions = [registry.get(name, config.reward_args.get(name)) for name in config.rewards]
         self.names = tuple(distinct_names(self._functions))
         self.checked = [checked(f, n, self._failed) for f, n in zip(self._functions, self.names, strict=True)]
@@ -54,10 +55,25 @@ class Rewards:
             return self.checked[self.names.index(name)]
         if name not in registry.names() or not set(registry.spec(name).columns) <= set(columns):
             return None
-        return registry.get(name)
+        return checked(registry.get(name), name, self._failed)
 
     def _failed(self, name: str, index: int, completion: Any, trace: str) -> None:
         self._tell(name, index, str(completion), trace)
+
+    def tell_unscored(self, generation: Generation) -> None:
+        """A function that scored nothing of a whole generation has no say in it: told once a phase."""
+        completions = [c for group in generation.groups for c in group.completions]
+        for k, name in enumerate(generation.reward_names):
+            key = (name, generation.phase)
+            if completions and key not in self._silent and all(c.rewards[k] is None for c in completions):
+                self._silent.add(key)
+                self._job.writer.event(
+                    "reward_missing",
+                    f"the reward {name} gave no score for any of {len(completions)} completions; they count as "
+                    "missing, not as 0, and teach nothing where no other reward scores them",
+                    "warn",
+                    {"reward": name, "completions": len(completions), "step": generation.step},
+                )
 
     def tell_failures(self) -> None:
         for function in self._functions:
@@ -91,7 +107,7 @@ class GRPOStage:
         self.template_kwargs = dict(config.chat_template_kwargs or {})
         tokenizer = AutoTokenizer.from_pretrained(
             model,
-            revision=config.model_revision if not Path(model).is_dir() else None,
+            revision=trl_adapter.tokenizer_revision(config, model),
             padding_side="left",
             truncation_side="left",
             trust_remote_code=config.trust_remote_code,
@@ -114,6 +130,7 @@ class GRPOStage:
             extremes=self.rewards.extremes(),
             stop=job.stop,
             phase_of=job.enter,
+            tell=job.writer.event,
             manifest_facts=job.checkpoint_facts,
             keep=config.save_total_limit,
         )
@@ -131,6 +148,8 @@ class GRPOStage:
         for name, rows in (("training", train), ("evaluation", self.held_out)):
             counts = run_rows.token_counts(rows, self.tokenizer, self.template_kwargs)
             kept, dropped = run_rows.drop_long(rows, counts, limit)
+            too_long = [i for i, count in enumerate(counts) if limit is not None and count > limit]
+            run_rows.note_left_out(self.job.run_dir / "data", "train" if rows is train else "eval", too_long)
             if dropped:
                 self.job.writer.event(
                     "rows_dropped",
@@ -145,12 +164,15 @@ class GRPOStage:
                     self.trainer.train_dataset = run_rows.as_dataset(kept)
                 else:
                     self.held_out = kept
+                    if self.trainer.eval_dataset is not None:
+                        self.trainer.eval_dataset = run_rows.as_dataset(kept) if kept else None
         needed = trl_adapter.generation_batch(config) // config.num_generations
         run_rows.require(train, needed, given - len(train))
 
     def _generation(self, generation: Generation) -> None:
         self.job.writer.generation(generation)
         self.rewards.tell_failures()
+        self.rewards.tell_unscored(generation)
 
     def evaluate(self, when: When, step: int) -> None:
         """One of the two evaluations, unless an earlier attempt has stored it."""
@@ -164,7 +186,7 @@ class GRPOStage:
             return
         job.begin(f"evaluate_{when}", len(self.held_out))
         with self.trainer.accelerator.autocast():
-            summary, items = evaluate(
+            summary, items, judged = evaluate(
                 self.trainer.accelerator.unwrap_model(self.trainer.model),
                 self.tokenizer,
                 self.held_out,
@@ -182,8 +204,25 @@ class GRPOStage:
         job.writer.evaluation(summary, items)
         self.rewards.tell_failures()
         job.evaluation_s = summary.seconds
+        self._tell_unjudged(judged, when)
         if identical_answers(items):
             job.writer.event("identical_answers", f"all {len(items)} answers of this evaluation are the same", "warn")
+
+    def _tell_unjudged(self, judged: Judged, when: When) -> None:
+        if judged.correct == judged.rows:
+            return
+        unknown = judged.rows - judged.correct
+        what = (
+            f"{unknown} of {judged.rows} answers could not be judged, so accuracy is over the other {judged.correct}"
+            if judged.correct
+            else f"none of the {judged.rows} answers could be judged correct or wrong, so accuracy is not known"
+        )
+        self.job.writer.event(
+            "evaluation_unjudged",
+            f"{what} (their rows have no ground truth that the accuracy reward can read)",
+            "warn",
+            {"when": when, "rows": judged.rows, "judged": judged.correct},
+        )
 
     def train(self) -> int:
         """Train from the last complete checkpoint, or from the start. Returns the last step. StopHere on a stop."""

@@ -2,32 +2,28 @@
 
 Pinned by tests/contract/test_trl_private.py: `_generate`, `_calculate_rewards`, `_generate_and_score_completions`,
 `_get_train_sampler`, `_save_checkpoint`, `_load_optimizer_and_scheduler`, `_load_from_checkpoint`, `_step`,
-`_buffered_inputs`, `_tokenizer`.
+`_buffered_inputs`, `_tokenizer`, `_determine_best_metric`.
 """
 
 from __future__ import annotations
 
-import json
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import RepeatSampler
 
-from backend.workers import checkpoints
+from backend.workers import carried, checkpoints
 from backend.workers.capture import StepCapture, generation_record
 from backend.workers.sampler import EpochRepeatSampler
 from backend.workers.signal_share import Extremes
 from backend.workers.stop import PATIENCE_S, Stop, StopHere
 from storage.records import Generation
-
-BUFFER = "generation.safetensors"
-STATE = "studio_state.json"
 
 
 class CompleteCheckpoints:
@@ -70,11 +66,13 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
 
     `on_generation(record)` is called on the training thread with finished records; `extremes` as in signal_share.
     `phase_of(name)` is told what begins ("generation", "reward", "update"), for the words of a failure.
+    `tell(kind, message, level, data)` records an event.
     """
 
     model: Any
     num_generations: Any
     num_generations_eval: Any
+    ref_model: Any
     eos_token_ids: Any
 
     def __init__(
@@ -84,6 +82,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         extremes: Extremes,
         stop: Stop,
         phase_of: Callable[[str], None],
+        tell: Callable[[str, str, Any, dict[str, Any]], None],
         manifest_facts: Callable[[], dict[str, Any]],
         keep: int | None,
         **kwargs: Any,
@@ -91,6 +90,8 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         self._on_generation = on_generation
         self._stop = stop
         self._phase_of = phase_of
+        self._tell = tell
+        self._reference_moves = False
         self.manifest_facts, self.keep = manifest_facts, keep
         self._scored: tuple[Any, Any, Any, torch.Tensor] | None = None
         self._at_step_begin: tuple[int, Any, dict[str, torch.Tensor]] | None = None
@@ -98,6 +99,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         self.extremes = extremes
         self.capture = StepCapture(extremes)
         super().__init__(*args, **kwargs)
+        self._reference_moves = self.ref_model is not None and bool(self.args.sync_ref_model)
         final_ids: Any = (*self.eos_token_ids, self._tokenizer.pad_token_id)
         self._final_ids: frozenset[int] = frozenset(final_ids)
         self._weights = self.reward_weights.tolist()
@@ -208,36 +210,61 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         self._phase_of("update")
 
     def _save_more(self, folder: Path) -> None:
-        """TRL keeps neither its micro-step counter nor the completions that later steps of the cycle still use."""
-        state: dict[str, Any] = {"micro_step": self._step, "extremes": [self.extremes.low, self.extremes.high]}
         cycle = self.args.steps_per_generation * self.num_iterations
-        if self._buffered_inputs is not None and self._step % cycle:
-            tensors: dict[str, torch.Tensor] = {}
-            plain: list[dict[str, Any]] = []
-            for i, batch in enumerate(self._buffered_inputs):
-                plain.append({k: v for k, v in batch.items() if not torch.is_tensor(v)})
-                tensors |= {
-                    f"{i}/{k}": v.detach().cpu().contiguous().clone() for k, v in batch.items() if torch.is_tensor(v)
-                }
-            save_file(tensors, folder / BUFFER)
-            state["plain"] = plain
-        (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+        carried.save(
+            folder,
+            micro_step=self._step,
+            extremes=(self.extremes.low, self.extremes.high),
+            shape=carried.shape(self.args),
+            buffer=self._buffered_inputs if self._step % cycle else None,
+            reference=self._reference() if self._reference_moves else None,
+        )
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         super()._load_optimizer_and_scheduler(checkpoint)
-        if checkpoint is None or not (Path(checkpoint) / STATE).is_file():
+        found = carried.load(Path(checkpoint)) if checkpoint else None
+        if found is None:
             return
-        state = json.loads((Path(checkpoint) / STATE).read_text(encoding="utf-8"))
-        self._step = int(state["micro_step"])
-        low, high = state["extremes"]
         if not self.extremes.known:
-            self.extremes.low, self.extremes.high = low, high
-        if (Path(checkpoint) / BUFFER).is_file():
-            batches: list[dict[str, Any]] = [dict(values) for values in state["plain"]]
-            for name, tensor in load_file(Path(checkpoint) / BUFFER).items():
-                index, _, key = name.partition("/")
-                batches[int(index)][key] = tensor.to(self.accelerator.device)
-            self._buffered_inputs = batches
+            self.extremes.low, self.extremes.high = found.extremes
+        if self.ref_model is not None and found.has_reference:
+            # Also where the new settings sync no more: the reference stays what it has become.
+            self._reference_moves = True
+            found.restore_reference(self._reference())
+        now = carried.shape(self.args)
+        changed = {name: [old, now[name]] for name, old in found.shape.items() if now[name] != old}
+        if changed:
+            # The next step begins a cycle of the new size, with completions of its own.
+            self._step = 0
+            self._tell_new_cycle(changed, found.has_buffer)
+            return
+        self._step = found.micro_step
+        if found.has_buffer:
+            self._buffered_inputs = found.buffer(self.accelerator.device)
+
+    def _reference(self) -> dict[str, torch.nn.Parameter]:
+        """Its parameters by name, each once however many layers share it."""
+        return dict(self.accelerator.unwrap_model(self.ref_model).named_parameters())
+
+    def _tell_new_cycle(self, changed: dict[str, list[Any]], dropped: bool) -> None:
+        words = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
+        kept = "; completions that were generated but not yet used were dropped" if dropped else ""
+        self._tell(
+            "cycle_restarted",
+            f"this attempt has other settings of a generation ({words}), so it begins with a new one{kept}",
+            "warn" if dropped else "info",
+            {"changed": changed, "dropped": dropped},
+        )
+
+    def _determine_best_metric(self, metrics: dict[str, Any], trial: Any) -> bool:
+        """An evaluation that no reward could score is no candidate for the best; transformers would end the run."""
+        name = str(self.args.metric_for_best_model or "")
+        key = name if name.startswith("eval_") else f"eval_{name}"
+        if name and key in metrics and (metrics[key] is None or math.isnan(metrics[key])):
+            step = self.state.global_step
+            self._tell("best_unknown", f"step {step} cannot be the best: {key} has no value", "warn", {"step": step})
+            return False
+        return super()._determine_best_metric(metrics, trial)
 
     def planned_steps(self) -> int:
         """Optimizer steps of the whole run, as transformers will count them."""

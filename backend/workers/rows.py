@@ -56,6 +56,30 @@ def snapshot(folder: Path, load: Callable[[], tuple[Sequence[Row], Sequence[Row]
     return read(train), read(held_out)
 
 
+LEFT_OUT = "left_out.json"
+
+
+def note_left_out(folder: Path, name: str, indices: Sequence[int]) -> None:
+    """Write down which rows of the snapshot ('train' or 'eval') are too long to be used, for whoever exports them."""
+    path = folder / LEFT_OUT
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({**known, name: list(indices)}), encoding="utf-8")
+    part.replace(path)
+
+
+def kept(folder: Path) -> tuple[list[Row], list[Row]]:
+    """(train, held-out) rows of a snapshot without those that the run left out; all where it has not got that far."""
+    path = folder / LEFT_OUT
+    left_out = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def rows(name: str) -> list[Row]:
+        out = set(left_out.get(name, ()))
+        return [row for i, row in enumerate(read(folder / f"{name}.jsonl")) if i not in out]
+
+    return rows("train"), rows("eval")
+
+
 def token_counts(rows: Sequence[Row], tokenizer: Any, template_kwargs: dict[str, Any]) -> list[int]:
     """Tokens of each prompt as the trainer will feed it."""
     return [len(prompt_ids(row["prompt"], tokenizer, template_kwargs)) for row in rows]

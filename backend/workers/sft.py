@@ -59,7 +59,11 @@ def _train(job: Job, model: str, target: Path) -> None:
     adapter = trl_adapter.sft_uses_adapter(config)
     quantization = trl_adapter.quantization_kwargs(config, job.device) if adapter else None
     folder = checkpoints.sft_checkpoints_dir(job.run_dir)
-    tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=config.trust_remote_code)
+    tokenizer = AutoTokenizer.from_pretrained(
+        model,
+        revision=trl_adapter.tokenizer_revision(config, model),
+        trust_remote_code=config.trust_remote_code,
+    )
     trainer = RecordedSFTTrainer(
         model=model,
         args=SFTConfig(**trl_adapter.sft_kwargs(config, output_dir=str(folder), device=job.device)),

@@ -7,6 +7,7 @@ script export and the form's checks can use them where the training libraries ar
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.config.resolve import resolve
@@ -201,15 +202,16 @@ def _whole(value: Any) -> Any:
 def aligned_save_steps(config: RunConfig) -> int | float:
     """`save_steps` rounded up to a multiple of the cycle, so that a checkpoint never needs a half-used generation.
 
-    With load_best_model_at_end it also has to stay a multiple of eval_steps. A share of the run (a float below 1)
-    and the strategies other than "steps" are left as they are.
+    With load_best_model_at_end it also has to stay a multiple of eval_steps, for which transformers takes
+    logging_steps where it is empty. A share of the run (a float below 1) and the strategies other than "steps" are
+    left as they are.
     """
     steps = config.save_steps
     if isinstance(steps, float) and steps < 1:
         return steps
     unit = cycle(config)
-    eval_steps = config.eval_steps
-    if config.load_best_model_at_end and eval_steps and eval_steps >= 1:
+    eval_steps = config.eval_steps or config.logging_steps
+    if config.load_best_model_at_end and config.eval_strategy == "steps" and eval_steps >= 1:
         unit = math.lcm(unit, int(eval_steps))
     return math.ceil(int(steps) / unit) * unit
 
@@ -273,6 +275,11 @@ def sft_kwargs(config: RunConfig, *, output_dir: str, device: DeviceFacts) -> di
         "trust_remote_code": config.trust_remote_code,
     }
     return kwargs
+
+
+def tokenizer_revision(config: RunConfig, model: str) -> str | None:
+    """The revision of the tokenizer of `model`: the model's own, None for a folder, which has no revisions."""
+    return None if Path(model).is_dir() else config.model_revision
 
 
 def uses_adapter(config: RunConfig) -> bool:

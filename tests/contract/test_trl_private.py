@@ -36,6 +36,7 @@ def test_versions_are_the_ones_that_were_read() -> None:
         ("_get_train_sampler", ["self", "dataset"]),
         ("_save_checkpoint", ["self", "model", "trial"]),
         ("_load_optimizer_and_scheduler", ["self", "checkpoint"]),
+        ("_determine_best_metric", ["self", "metrics", "trial"]),
         ("_load_from_checkpoint", ["self", "resume_from_checkpoint", "model"]),
         ("set_initial_training_values", ["self", "args", "dataloader"]),
     ],
@@ -63,6 +64,18 @@ def test_the_counter_and_buffer_that_checkpoints_add() -> None:
     text = source(GRPOTrainer._prepare_inputs)
     assert "self._step % generate_every == 0 or self._buffered_inputs is None" in text
     assert "self._buffered_inputs[self._step % self.args.steps_per_generation]" in text
+
+
+def test_the_reference_that_moves_is_the_trainers_own() -> None:
+    text = source(GRPOTrainer.__init__)
+    assert "SyncRefModelCallback(ref_model=self.ref_model" in text
+
+
+def test_trl_still_asks_for_the_deprecated_name() -> None:
+    from trl.models import utils
+
+    text = source(utils.disable_gradient_checkpointing)
+    assert "model.is_gradient_checkpointing" in text, "the filter in quiet_libraries may go"
 
 
 def test_what_a_run_records_matches_what_trl_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

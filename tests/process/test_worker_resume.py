@@ -13,6 +13,7 @@ from backend.workers.job import Job
 from backend.workers.recorder import RecordedGRPOTrainer
 from backend.workers.stop import Stop
 from storage.records import RunState
+from storage.runs import begin_attempt
 from tests.worker_runs import Home, LetterReward
 
 
@@ -64,8 +65,9 @@ def rows(home: Home, run_id: str, count: int) -> None:
         (5, {"steps_per_generation": 4, "gradient_accumulation_steps": 1, "per_device_train_batch_size": 3}),
         (3, {"gradient_accumulation_steps": 2, "per_device_train_batch_size": 6, "num_iterations": 3}),
         (5, {"peft": "lora", "lora_r": 4, "beta": 0.02}),
+        (5, {"beta": 0.2, "sync_ref_model": True, "ref_model_sync_steps": 2, "ref_model_mixup_alpha": 0.6}),
     ],
-    ids=["inside an epoch", "between epochs", "inside a cycle", "reused completions", "adapter"],
+    ids=["inside an epoch", "between epochs", "inside a cycle", "reused completions", "adapter", "moving reference"],
 )
 def test_a_resumed_run_repeats_the_uninterrupted_one(
     home: Home, stop_at: dict[str, int], stop_step: int, extra: dict[str, Any]
@@ -91,6 +93,8 @@ def test_a_resumed_run_repeats_the_uninterrupted_one(
     losses = home.values(whole, "train", "loss")
     assert list(losses) == [1, 2, 3, 4, 5, 6, 7]
     assert any(home.values(whole, "train", "grad_norm").values()), "nothing was learned: the test would prove nothing"
+    if config.get("sync_ref_model"):
+        assert home.values(broken, "train", "kl") == home.values(whole, "train", "kl")
     for name in ("loss", "grad_norm", "entropy", "reward", "learning_rate"):
         assert home.values(broken, "train", name) == home.values(whole, "train", name), name
     first, second = (checkpoints.read_manifest(home.dir(r) / "final") for r in (whole, broken))
@@ -99,6 +103,43 @@ def test_a_resumed_run_repeats_the_uninterrupted_one(
     weights = [n for n in first["files"] if n.endswith(".safetensors")]
     assert weights
     assert all(first["files"][n] == second["files"][n] for n in weights)
+
+
+INSIDE = {
+    "max_steps": 8, "steps_per_generation": 4, "gradient_accumulation_steps": 1, "per_device_train_batch_size": 4,
+    "rewards": ["accuracy"], "save_strategy": "no",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stop_step", "changes", "sampled", "dropped"),
+    [
+        (2, {"per_device_train_batch_size": 8, "steps_per_generation": 2}, [1, 3, 5, 7], True),
+        (3, {"steps_per_generation": 3}, [1, 4, 7], True),
+        (5, {"num_generations": 8}, [1, 5, 6], True),
+        (4, {"steps_per_generation": 3}, [1, 5, 8], False),
+        (2, {"beta": 0.1}, [1, 3, 7], True),
+        (2, {"learning_rate": 1e-4}, [1, 5], None),
+    ],
+    ids=["batch", "steps", "group", "at the end of a cycle", "a reference", "another setting"],
+)
+def test_other_settings_of_a_generation_begin_a_new_cycle(
+    home: Home, stop_at: dict[str, int], stop_step: int, changes: dict[str, Any], sampled: list[int],
+    dropped: bool | None,
+) -> None:  # fmt: skip
+    run_id = home.create(**INSIDE)
+    stop_at["grpo"] = stop_step
+    assert home.train_here(run_id) == 0
+    config = home.run(run_id).config | changes
+    begin_attempt(home.db, run_id, stop_step, {k: [None, v] for k, v in changes.items()}, config)
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    assert list(home.values(run_id, "train", "loss")) == list(range(1, 9))
+    groups = [g for g in home.reader.completions(run_id) if g.phase == "train"]
+    assert sorted({g.step for g in groups}) == sampled
+    later = [g for g in groups if g.step > stop_step]
+    assert {len(g.completions) for g in later} == {changes.get("num_generations", 4)}
+    told = [e.data["dropped"] for e in home.reader.events(run_id) if e.kind == "cycle_restarted"]
+    assert told == ([] if dropped is None else [dropped])
 
 
 def test_a_stop_inside_a_generation_loses_nothing_but_that_step(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

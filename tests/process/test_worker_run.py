@@ -235,3 +235,74 @@ def test_a_warm_up_with_an_adapter_is_merged_and_handed_on_by_path(home: Home) -
     assert adapter["base_model_name_or_path"] == str(sft)
     assert list(home.values(run_id, "sft", "loss")) == [1, 2]
     assert [e.data["stage"] for e in home.reader.events(run_id) if e.kind == "stage"] == ["sft", "grpo"]
+
+
+class Silent:
+    """A reward that applies to nothing."""
+
+    __name__ = "silent"
+    bounds = (0.0, 1.0)
+
+    def __call__(self, completions: list[Any], **columns: Any) -> list[float | None]:
+        return [None] * len(completions)
+
+
+def test_rewards_that_score_nothing_end_no_run(home: Home, use: Use) -> None:
+    """Not in training, not in an evaluation during it that the best checkpoint is chosen by, not before and after."""
+    use(accuracy=Silent(), format=Silent())
+    run_id = home.create(
+        max_steps=2, rewards=["accuracy"], evaluate_before=True, evaluate_after=True, eval_strategy="steps",
+        eval_steps=1, save_steps=1, per_device_eval_batch_size=4, load_best_model_at_end=True,
+        metric_for_best_model="eval_reward", greater_is_better=True, stages=["sft", "grpo"], sft_max_steps=1,
+        sft_rows=8, sft_max_length=220,
+    )  # fmt: skip
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    assert home.values(run_id, "train", "rewards/silent/missing") == {1: 8.0, 2: 8.0}
+    assert home.values(run_id, "train", "reward") == {}
+    for evaluation in home.reader.evaluations(run_id):
+        assert math.isnan(evaluation.accuracy)
+        assert evaluation.mean_reward is None
+    events = home.reader.events(run_id)
+    kinds = [e.kind for e in events]
+    assert kinds.count("reward_missing") == 2  # once in training, once in its evaluations
+    assert kinds.count("best_unknown") == 2
+    unjudged = [e.data for e in events if e.kind == "evaluation_unjudged"]
+    assert unjudged == [{"when": when, "rows": 6, "judged": 0} for when in ("before", "after")]
+
+
+def test_an_accuracy_that_nobody_knows_is_shown_as_such(home: Home, use: Use, capsys: Any) -> None:
+    from backend.__main__ import main
+
+    use(accuracy=Silent())
+    run_id = home.create(max_steps=1, rewards=["accuracy"], evaluate_before=True, evaluate_after=True)
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    place = ["--home", str(home.settings.home)]
+    capsys.readouterr()
+    assert main(["show", run_id, *place, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [e["accuracy"] for e in shown["evaluations"]] == [None, None]
+    assert main(["runs", *place, "--json"]) == 0
+    assert '"accuracy": {"before": null, "after": null}' in capsys.readouterr().out
+    assert main(["show", run_id, *place]) == 0
+    assert "before: accuracy – of 6" in capsys.readouterr().out
+
+
+def test_rows_without_a_truth_do_not_lower_the_accuracy(home: Home) -> None:
+    from backend.workers import rows as run_rows
+
+    run_id = home.create(max_steps=1, rewards=["accuracy"], evaluate_before=True)
+    truths = ["1", None, "2", None, None, "3"]
+    made = [{"prompt": f"{i}+{i}=", "ground_truth": truth} for i, truth in enumerate(truths)]
+    run_rows.snapshot(home.dir(run_id) / "data", lambda: (made, made))
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    (before,) = home.reader.evaluations(run_id)
+    assert (before.n, before.accuracy) == (3, 0.0)
+    (told,) = [e for e in home.reader.events(run_id) if e.kind == "evaluation_unjudged"]
+    assert told.message.startswith("3 of 6 answers could not be judged, so accuracy is over the other 3")
+
+
+def test_checkpoints_bring_no_warning_of_trls_own_names(home: Home) -> None:
+    run_id = home.create(max_steps=3, save_steps=1)
+    with home.worker(run_id) as process:
+        assert process.wait(120) == 0
+    assert "is_gradient_checkpointing" not in home.log(run_id)

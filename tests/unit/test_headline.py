@@ -82,6 +82,12 @@ def test_held_out_result_stands_first_with_its_interval() -> None:
     assert headline([], [], evaluations[:1]).text.en == "No GRPO step yet."
 
 
+@pytest.mark.parametrize("unknown", [None, math.nan])
+def test_an_accuracy_that_nobody_knows_is_not_compared(unknown: float | None) -> None:
+    evaluations = [{"when": "before", "n": 20, "accuracy": unknown}, {"when": "after", "n": 20, "accuracy": unknown}]
+    assert headline([], [], evaluations).text.en == "No GRPO step yet."
+
+
 def test_intervals_against_published_values() -> None:
     # Newcombe 1998, table II, method 10: 56/70 against 48/80 (difference 0.2).
     low, high = difference(48 / 80, 80, 56 / 70, 70)

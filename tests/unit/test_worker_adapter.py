@@ -138,6 +138,42 @@ def test_the_best_checkpoint_needs_an_evaluation_there() -> None:
     assert adapter.aligned_save_steps(config(save_steps=0.25, num_iterations=4)) == 0.25
 
 
+@pytest.mark.parametrize(("strategy", "want"), [("steps", 12), ("no", 6)])
+def test_without_eval_steps_an_evaluation_comes_every_logging_steps(strategy: str, want: int, tmp_path: Path) -> None:
+    from trl.trainer.grpo_config import GRPOConfig
+
+    made = config(
+        load_best_model_at_end=strategy == "steps", eval_strategy=strategy, logging_steps=4, save_steps=4,
+        steps_per_generation=3, gradient_accumulation_steps=1, per_device_train_batch_size=8,
+        per_device_eval_batch_size=8,
+    )  # fmt: skip
+    assert made.eval_steps is None
+    assert adapter.aligned_save_steps(made) == want
+    GRPOConfig(**adapter.grpo_kwargs(made, output_dir=str(tmp_path), device=CPU))
+
+
+def test_the_warm_ups_tokenizer_is_of_the_models_revision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from types import SimpleNamespace
+
+    from backend.workers import sft
+
+    class Asked(Exception):
+        pass
+
+    def ask(model: str, **kwargs: Any) -> None:
+        raise Asked(model, kwargs["revision"])
+
+    monkeypatch.setattr(sft.AutoTokenizer, "from_pretrained", ask)
+    job: Any = SimpleNamespace(
+        config=config(model_revision="v2", stages=["sft"], sft_rows=4),
+        device=CPU, run_dir=tmp_path, enter=lambda phase: None,
+    )  # fmt: skip
+    for model, revision in (("someone/model", "v2"), (str(tmp_path), None)):
+        with pytest.raises(Asked) as asked:
+            sft._train(job, model, tmp_path / "sft")
+        assert asked.value.args == (model, revision)
+
+
 def test_what_is_left_empty_is_not_passed_on() -> None:
     assert "eval_steps" not in grpo()
     assert "lr_scheduler_kwargs" not in grpo()

@@ -82,13 +82,14 @@ def test_the_measures(tiny: tuple[Any, Any]) -> None:
         return tokenizer(text=text)["input_ids"] + (EOS if end else [])
 
     texts = [ids("<answer>2</answer>"), ids("<answer>3</answer>"), ids("2", end=False)]
-    items = ev.score(rows()[:3], texts, tokenizer, EOS, scorers())
+    items, judged = ev.score(rows()[:3], texts, tokenizer, EOS, scorers())
     assert [i.correct for i in items] == [True, False, False]
     assert [i.formatted for i in items] == [True, True, False]
     assert [i.eos for i in items] == [True, True, False]
     assert items[0].reward == pytest.approx(1.2)
     assert items[0].completion == "<answer>2</answer>"
-    summary = ev.summarise(items, when="before", step=0, dataset="d", seconds=1.0, scorers=scorers())
+    assert judged == ev.Judged(3, 3, 3)
+    summary = ev.summarise(items, judged, when="before", step=0, dataset="d", seconds=1.0)
     assert summary.accuracy == pytest.approx(1 / 3)
     assert summary.format_rate == summary.eos_rate == pytest.approx(2 / 3)
     assert summary.mean_length == pytest.approx((19 + 19 + 1) / 3)
@@ -96,13 +97,36 @@ def test_the_measures(tiny: tuple[Any, Any]) -> None:
 
 
 def test_what_nobody_can_tell_is_not_zero() -> None:
-    blind = ev.Scorers([], [], None, None)
     item = EvaluationItem("p", "text", None, "c", False, False, 3, True, None)
-    summary = ev.summarise([item], when="after", step=4, dataset="d", seconds=1.0, scorers=blind)
+    summary = ev.summarise([item], ev.Judged(1, 0, 0), when="after", step=4, dataset="d", seconds=1.0)
     assert math.isnan(summary.accuracy)
     assert math.isnan(summary.format_rate)
     assert summary.mean_reward is None
     assert (summary.eos_rate, summary.mean_length) == (1.0, 3.0)
+
+
+@pytest.mark.parametrize(("truths", "accuracy", "n"), [(["2", None, None], 1.0, 1), ([None] * 3, math.nan, 3)])
+def test_a_row_that_cannot_be_judged_is_not_wrong(
+    tiny: tuple[Any, Any], truths: list[str | None], accuracy: float, n: int
+) -> None:
+    _, tokenizer = tiny
+    given = [{"prompt": "1+1=", "ground_truth": truth} for truth in truths]
+    texts = [[*tokenizer(text="<answer>2</answer>")["input_ids"], *EOS]] * 3
+    items, judged = ev.score(given, texts, tokenizer, EOS, scorers())
+    assert judged == ev.Judged(3, sum(t is not None for t in truths), 3)
+    summary = ev.summarise(items, judged, when="before", step=0, dataset="d", seconds=1.0)
+    assert summary.accuracy == pytest.approx(accuracy, nan_ok=True)
+    assert (summary.n, summary.format_rate) == (n, 1.0)
+
+
+def test_an_asynchronous_reward_is_waited_for(tiny: tuple[Any, Any]) -> None:
+    async def later(completions: list[Any], **columns: Any) -> list[float | None]:
+        return [1.0, None]
+
+    _, tokenizer = tiny
+    items, judged = ev.score(rows()[:2], [EOS, EOS], tokenizer, EOS, ev.Scorers([later], [2.0], later, None))
+    assert [(i.correct, i.reward) for i in items] == [(True, 2.0), (False, None)]
+    assert judged == ev.Judged(2, 1, 0)
 
 
 def test_identical_answers_are_noticed() -> None:
