@@ -22,4 +22,4 @@ class NotFound(StudioError):
 
 
 class WrongState(StudioError):
-    """The run exists but its state does not allow this. Exit code 1 at the command line, 409 over HTTP."""
+    """The run exists but its state does not allow this. Exit code 2 at the command line, 409 over HTTP."""

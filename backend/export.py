@@ -7,10 +7,12 @@ Configuration and script pass the redactor: they are meant to be shared.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from storage.reader import Reader
 from storage.records import Run, StoredGroup
 
 KINDS = ("metrics", "completions", "config", "script")
+NO_PLACE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP)  # the path is of no use
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 FIRST = ("reward", "reward_std", "frac_reward_zero_std")
 
@@ -146,20 +149,60 @@ def _redacted(text: str) -> str:
 
 
 def _write(out: Path, parts: Iterable[str]) -> Path:
-    """All or nothing: a temporary file beside `out`, then a rename."""
-    temporary = out.with_name(f".{out.name}.part")
+    """All or nothing: a temporary file beside `out`, then a rename. What is no file (a pipe, a terminal) is written
+    as it is, and a link stays a link."""
     try:
-        if out.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(parts)
-        temporary.replace(out)
+        target = _target(out)
+        if isinstance(target, int) or not _replaceable(target):
+            with open(target, "w", encoding="utf-8", newline="", closefd=not isinstance(target, int)) as file:
+                file.writelines(parts)
+            return out.absolute()
+        temporary = target.with_name(f".{secrets.token_hex(6)}.part")
+        try:
+            with temporary.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(parts)
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        raise
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StudioError(
+        why = error.strerror or str(error)
+        kind = Refused if error.errno in NO_PLACE else StudioError
+        raise kind(
             Text(
-                en=f"out={out}: cannot be written ({error.strerror}); give a file in an existing folder",
-                ko=f"out={out}: 쓸 수 없습니다({error.strerror}). 이미 있는 폴더 안의 파일을 지정하세요",
+                en=f"out={out}: cannot be written ({why}); give a file in an existing folder",
+                ko=f"out={out}: 쓸 수 없습니다({why}). 이미 있는 폴더 안의 파일을 지정하세요",
             )
         ) from error
-    return out.resolve()
+    return target
+
+
+def is_stdout(out: Path) -> bool:
+    """Whether this path is the program's own standard output (/dev/stdout, also when that leads to a file)."""
+    try:
+        return os.path.samestat(out.stat(), os.fstat(1))
+    except (OSError, ValueError):
+        return False
+
+
+def _target(out: Path) -> Path | int:
+    """What to write: the file that links lead to, or 1 for standard output, which may be a file to be gone on with."""
+    if not out.name:
+        raise IsADirectoryError(errno.EISDIR, "it is not the name of a file")
+    if is_stdout(out):
+        return 1
+    try:
+        target = out.resolve()
+    except RuntimeError as error:  # links in a circle
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder")
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    return target if target.exists() or not out.exists() else out
+
+
+def _replaceable(target: Path) -> bool:
+    return target.is_file() or not target.exists()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import logging
+import math
 import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from backend.errors import NotFound, Refused, WrongState
+from backend.errors import NotFound, Refused, StudioError, WrongState
 from backend.processes import launcher
 from backend.processes.locks import held
 from backend.processes.reasons import STOPPED_EARLY
@@ -23,6 +27,7 @@ from storage.reader import Reader
 from storage.records import Run, RunState
 from storage.runs import begin_attempt, create_run, delete_run, request_stop, transition
 
+log = logging.getLogger(__name__)
 RESUMABLE = (RunState.STOPPED, RunState.FAILED, RunState.LOST)
 # A checkpoint fits only the model and the adapter that it was saved with; other data would make it another experiment.
 STRUCTURAL = (
@@ -42,15 +47,41 @@ def new_id(now: float | None = None) -> str:
 
 
 def create(settings: Settings, db: Database, checked: Any, preset: str | None) -> str:
-    """A queued run from a check; its id. Refused, with `.check`, when the check found an error."""
+    """A queued run from a check; its id. Refused, with `.check`, when the check found an error.
+
+    The folder comes first: without one there is no row either. Raises StudioError when it cannot be made.
+    """
     require_ok(checked)
     config = checked.config.to_dict()
     name = str(config.get("name") or "") or default_name(Reader(db).runs(), preset, config)
     run_id = new_id()
     config["name"] = name
-    create_run(db, run_id, name, config, preset, config.get("rewards") or ())
-    settings.run_dir(run_id).mkdir(parents=True, exist_ok=True)
+    folder = settings.run_dir(run_id)
+    with _folder_in_words(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        create_run(db, run_id, name, config, preset, config.get("rewards") or ())
+    except BaseException:
+        with contextlib.suppress(OSError):  # an empty folder does no harm; the fault itself is told
+            folder.rmdir()
+        raise
     return run_id
+
+
+@contextlib.contextmanager
+def _folder_in_words(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StudioError(
+            Text(
+                en=f"{folder}: the run's folder cannot be used ({why}). Check the disk and the permissions, or give "
+                "another home with --home.",
+                ko=f"{folder}: 실행 폴더를 쓸 수 없습니다({why}). 디스크 공간과 권한을 확인하거나 --home으로 다른 "
+                "폴더를 지정하세요.",
+            )
+        ) from error
 
 
 def require_ok(checked: Any) -> None:
@@ -131,19 +162,32 @@ def stop(settings: Settings, db: Database, run: Run, now: bool) -> None:
         )
     insist = now or run.state is RunState.STOPPING
     mode = "now" if insist else "save"
+    patience = grace_s(db, run.id)  # before anything is written: what fails here must leave the run as it is
     request_stop(db, run.id, mode)
     transition(db, run.id, (RunState.STARTING, RunState.RUNNING), RunState.STOPPING)
-    launcher.ask_to_stop(settings, run, mode, grace_s(db, run.id))
+    launcher.ask_to_stop(settings, run, mode, patience)
     if insist:
         _wait_for_end(settings, db, run.id)
 
 
 def grace_s(db: Database, run_id: str) -> float:
     """How long a stop may take before it is forced: enough for the longest step seen lately, and for saving."""
-    if chosen := os.environ.get(GRACE_VARIABLE):
-        return float(chosen)
+    if (chosen := os.environ.get(GRACE_VARIABLE)) and (seconds := _seconds(chosen)) is not None:
+        return seconds
     step = Reader(db).latest(run_id).get(("train", "step_time"))
-    return GRACE_S + (3 * step.value if step is not None and step.value > 0 else 0.0)
+    known = step is not None and math.isfinite(step.value) and step.value > 0
+    return GRACE_S + (3 * step.value if step is not None and known else 0.0)
+
+
+def _seconds(words: str) -> float | None:
+    try:
+        seconds = float(words)
+    except ValueError:
+        seconds = math.nan
+    if math.isfinite(seconds) and seconds >= 0:
+        return seconds
+    log.warning("%s=%r is not a number of seconds from 0 up: the default is used", GRACE_VARIABLE, words)
+    return None
 
 
 def _wait_for_end(settings: Settings, db: Database, run_id: str) -> None:
@@ -176,11 +220,12 @@ def resume(
     checked = check(merge(run.config, None, changes))
     require_ok(checked)
     config = checked.config.to_dict()
+    config["name"] = str(config.get("name") or "") or run.name
     changed = {
         field: [run.config.get(field), value] for field, value in config.items() if run.config.get(field) != value
     }
     _refuse_structural(changed)
-    with launcher.require_lock(settings, run.id):
+    with _folder_in_words(settings.run_dir(run.id)), launcher.require_lock(settings, run.id):
         # Hashes are compared as the worker will, so that both come to the same step.
         point = checkpoints.resume_point(settings.run_dir(run.id))
         try:
@@ -213,7 +258,7 @@ def delete(settings: Settings, db: Database, run: Run) -> None:
                 ko=f"실행 {run.id}은(는) {run.state.value} 상태입니다. 먼저 중지한 뒤 삭제하세요",
             )
         )
-    with launcher.require_lock(settings, run.id):
+    with _folder_in_words(settings.run_dir(run.id)), launcher.require_lock(settings, run.id):
         current = Reader(db).run(run.id)
         if current is None or not current.state.ended:
             raise WrongState(Text(en=f"run {run.id} has been resumed", ko=f"실행 {run.id}이(가) 다시 시작되었습니다"))

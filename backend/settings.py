@@ -6,9 +6,27 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
+
+from backend.errors import Refused
+from backend.text import Text
 
 PROJECT = Path(__file__).resolve().parent.parent
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
+
+
+def _no_folder(home: str, en: str, ko: str) -> Refused:
+    return Refused(
+        Text(
+            en=f"home={home!r}: not the name of a folder ({en}). Give a folder with --home, or leave it out.",
+            ko=f"home={home!r}: 폴더 이름이 아닙니다({ko}). --home에 폴더를 지정하거나 생략하세요.",
+        )
+    )
+
+
+def _sqlite_url(path: Path) -> str:
+    """The address of a database file, quoted: a question mark would begin the options, a percent sign a quote."""
+    return f"sqlite:///{quote(str(path))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +37,18 @@ class Settings:
 
     @classmethod
     def from_environment(cls, home: str | Path | None = None) -> Settings:
-        """`home` as given, else $GRPO_STUDIO_HOME, else `.studio` beside app.py."""
+        """`home` as given, else $GRPO_STUDIO_HOME, else `.studio` beside app.py. Refused when it names no folder."""
+        if home == "":
+            raise _no_folder("", "empty", "비어 있음")
         chosen = home or os.environ.get("GRPO_STUDIO_HOME") or PROJECT / ".studio"
-        return cls(Path(chosen).expanduser().resolve())
+        try:
+            return cls(Path(chosen).expanduser().resolve())
+        except (OSError, RuntimeError, ValueError) as error:  # ~nobody, a loop of links, a name that is too long
+            raise _no_folder(str(chosen), str(error), str(error)) from error
 
     @property
     def database_url(self) -> str:
-        return os.environ.get("DATABASE_URL") or f"sqlite:///{self.home / 'studio.db'}"
+        return os.environ.get("DATABASE_URL") or _sqlite_url(self.home / "studio.db")
 
     @property
     def models_dir(self) -> Path:

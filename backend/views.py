@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +14,7 @@ from storage.records import Attempt, Evaluation, EvaluationItem, Event, MetricPo
 
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 ACCURACY = "rewards/accuracy/mean"
+Spans = Sequence[tuple[float, float | None]]
 Latest = Mapping[tuple[str, str], MetricPoint]
 
 
@@ -55,9 +56,14 @@ def stages_of(config: Mapping[str, Any]) -> list[str]:
     return stages
 
 
-def run_view(run: Run, latest: Latest, now: float | None = None) -> dict[str, Any]:
-    """RunView: a run with what may be done with it. Times are epoch seconds, lengths of time seconds."""
+def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | None = None) -> dict[str, Any]:
+    """RunView: a run with what may be done with it. Times are epoch seconds, lengths of time seconds.
+
+    `spans`: when each attempt was running, of a run with several; between them nothing ran.
+    """
     end = run.ended_at or (now if now is not None else time.time())
+    if spans is None:
+        spans = [] if run.started_at is None else [(run.started_at, run.ended_at)]
     state = run.state
     return plain(
         {
@@ -80,7 +86,7 @@ def run_view(run: Run, latest: Latest, now: float | None = None) -> dict[str, An
             "created_at": run.created_at,
             "started_at": run.started_at,
             "ended_at": run.ended_at,
-            "elapsed_s": None if run.started_at is None else max(0.0, end - run.started_at),
+            "elapsed_s": sum(max(0.0, (end if to is None else to) - since) for since, to in spans) if spans else None,
             "attempt": run.attempt,
             "revision": run.revision,
             "reward_names": list(run.reward_names),
@@ -107,13 +113,18 @@ def metric_key(phase: str, name: str) -> str:
 
 
 def show_view(
-    run: Run, latest: Latest, attempts: Iterable[Attempt], evaluations: Iterable[Evaluation], events: Iterable[Event]
+    run: Run,
+    latest: Latest,
+    attempts: Iterable[Attempt],
+    evaluations: Iterable[Evaluation],
+    events: Iterable[Event],
+    spans: Spans | None = None,
 ) -> dict[str, Any]:
     """What `show --json` prints. A metric that is not finite is null; its kind stands in `metrics_not_finite`."""
     values = {metric_key(phase, name): point.value for (phase, name), point in sorted(latest.items())}
     return {
         "run": run.id,
-        **run_view(run, latest),
+        **run_view(run, latest, spans=spans),
         "config": plain(run.config),
         "metrics": plain(values),
         "metrics_not_finite": {name: kind for name, value in values.items() if (kind := kind_of(value))},

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Connection
-from sqlalchemy.engine import make_url
 
 from storage.migrate import migrate
-from storage.sqlite import BUSY_S, READ, make_engine
+from storage.sqlite import BUSY_S, READ, make_engine, make_url
 
 __all__ = ["Database", "migrate"]
 

@@ -13,11 +13,11 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, inspect, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DatabaseError as SqlDatabaseError
 
 from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
-from storage.sqlite import READ, file_of, make_engine, module
+from storage.sqlite import READ, file_of, make_engine, make_url, module
 
 SCRIPTS = Path(__file__).with_name("migrations")
 ADVISORY_LOCK = 0x6772706F  # 'grpo'
@@ -187,4 +187,5 @@ def _in_words(error: Exception, url: URL) -> Exception:
 
 
 def _name(url: URL) -> str:
-    return url.database if url.get_backend_name() == "sqlite" and url.database else url.render_as_string()
+    path = file_of(url)
+    return url.render_as_string() if path is None else str(path)

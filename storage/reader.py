@@ -13,7 +13,17 @@ from storage.curves import read_curves, thin
 from storage.db import Database
 from storage.latest import latest_ids
 from storage.liveness import Bounds, bounds, is_live
-from storage.records import Attempt, Evaluation, EvaluationItem, Event, MetricPoint, Run, RunState, StoredGroup
+from storage.records import (
+    ENDED,
+    Attempt,
+    Evaluation,
+    EvaluationItem,
+    Event,
+    MetricPoint,
+    Run,
+    RunState,
+    StoredGroup,
+)
 from storage.samples import all_groups, find_groups
 
 T = TypeVar("T")
@@ -47,6 +57,23 @@ class Reader:
     def attempts(self, run_id: str) -> list[Attempt]:
         """In the order in which they began."""
         return self._with(run_id, [], lambda connection, key: _attempts(connection, key, run_id))
+
+    def spans(self, run_id: str) -> list[tuple[float, float | None]]:
+        """When the run was running, epoch seconds: (from, to) an attempt; `to` is None while it goes on."""
+
+        def read(connection: Connection, key: int) -> list[tuple[float, float | None]]:
+            c = m.event.c
+            moves = select(c.at, c.data).where(c.run_key == key, c.kind == "state").order_by(c.id)
+            found: list[tuple[float, float | None]] = []
+            for at, data in connection.execute(moves):
+                going = bool(found) and found[-1][1] is None
+                if data.get("to") == RunState.RUNNING and not going:
+                    found.append((at, None))
+                elif data.get("to") in ENDED and going:
+                    found[-1] = found[-1][0], max(at, found[-1][0])
+            return found
+
+        return self._with(run_id, [], read)
 
     # --- metrics ---
 

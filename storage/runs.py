@@ -75,7 +75,10 @@ def transition(
         _bump(connection, row.key, values)
         level = "error" if to_state in (RunState.FAILED, RunState.LOST) else "info"
         data = {"from": row.state, "to": to_state, "reason": reason}
-        add_event(connection, row.key, "state", reason or f"{row.state} -> {to_state}", level, data)
+        # An end is often noticed later than it came.
+        add_event(
+            connection, row.key, "state", reason or f"{row.state} -> {to_state}", level, data, at=values.get("ended_at")
+        )
     return True
 
 
@@ -130,6 +133,8 @@ def begin_attempt(
         }  # fmt: skip
         if config is not None:
             values["config"] = dict(config)
+            if config.get("name"):
+                values["name"] = str(config["name"])
         _bump(connection, row.key, values)
         _insert_attempt(connection, row.key, number, resume_step, phase, changed, now)
         data = {"attempt": number, "phase": phase, "resume_step": resume_step, "changed": dict(changed)}

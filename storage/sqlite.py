@@ -10,7 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
+from sqlalchemy.engine import make_url as parsed
+from sqlalchemy.exc import ArgumentError
 
 from storage.errors import DatabaseUnwritable, StorageError
 
@@ -40,6 +42,23 @@ def module() -> ModuleType:
 def journal_mode() -> str:
     """'wal', or 'delete' (the rollback journal) where only a vulnerable SQLite is at hand."""
     return "wal" if is_safe(module().sqlite_version_info) else "delete"
+
+
+def make_url(address: str | URL) -> URL:
+    """The address, parsed. StorageError, without repeating it (it may hold a password), when it is none or when
+    there is no driver for it."""
+    try:
+        url = parsed(address)
+        url.get_dialect().import_dbapi()
+    except (ArgumentError, ValueError, ImportError) as error:
+        why = "" if isinstance(error, ArgumentError) and "parse" in str(error) else f" ({error})"
+        raise StorageError(
+            f"DATABASE_URL is not the address of a database that can be used here{why}: "
+            "give one like sqlite:////path/studio.db, or leave it out",
+            f"DATABASE_URL은 여기서 쓸 수 있는 데이터베이스 주소가 아닙니다{why}. "
+            "sqlite:////path/studio.db 같은 주소를 지정하거나 생략하세요.",
+        ) from error
+    return url
 
 
 def file_of(url: URL) -> Path | None:

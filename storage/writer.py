@@ -154,7 +154,8 @@ class Writer:
             except Exception:
                 # The training goes on whatever happens here; the log has the traceback.
                 log.exception("the writer of run %s failed; it tries again", self.run_id)
-            if end is not None and (not self._batches or time.monotonic() > end):
+            # The last store may itself have had something to tell.
+            if end is not None and (not (self._batches or self._queue) or time.monotonic() > end):
                 break
         self._db.close()
 

@@ -21,6 +21,7 @@ from ui.door import Door
 
 log = logging.getLogger(__name__)
 LARGEST_BODY = 2_000_000
+DEEPEST = 100  # levels of lists and objects in a body; every reader after this one may recurse
 FAULT = Text(
     en="Something went wrong on the server. The server's log has the details.",
     ko="서버에서 문제가 발생했습니다. 자세한 내용은 서버 로그에 있습니다.",
@@ -30,6 +31,14 @@ Handler = Callable[["Call"], Any]
 
 class BadRequest(StudioError):
     """The request itself is malformed; 422 with the field and what would do."""
+
+
+TOO_DEEP = BadRequest(
+    Text(
+        en=f"The values are nested too deeply: more than {DEEPEST} levels.",
+        ko=f"값이 너무 깊이 중첩되어 있습니다({DEEPEST}단계까지 가능).",
+    )
+)
 
 
 class Call:
@@ -134,6 +143,21 @@ def both(english: Any, korean: Any) -> Any:
     return english
 
 
+def depth_beyond(value: Any, limit: int) -> bool:
+    """Whether lists and objects stand in one another more than `limit` times."""
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            item
+            for outer in level
+            if isinstance(outer, dict | list)
+            for item in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
+
+
 async def read_body(request: Request) -> dict[str, Any]:
     if request.method not in {"POST", "PUT", "PATCH"}:
         return {}
@@ -151,6 +175,10 @@ async def read_body(request: Request) -> dict[str, Any]:
         body = json.loads(raw)
     except ValueError:
         body = None
+    except RecursionError as error:
+        raise TOO_DEEP from error
+    if depth_beyond(body, DEEPEST):
+        raise TOO_DEEP
     if not isinstance(body, dict):
         raise BadRequest(Text(en="The body must be a JSON object.", ko="본문은 JSON 객체여야 합니다."))
     return body
@@ -165,6 +193,8 @@ def route(services: Door, path: str, handler: Handler, method: str = "GET", stat
             data = await run_in_threadpool(handler, call)
         except StudioError as error:
             return failure(error)
+        except RecursionError:
+            return failure(TOO_DEEP)
         except Exception:
             log.exception("%s %s", request.method, request.url.path)
             return answer({"error": FAULT.to_json()}, 500)

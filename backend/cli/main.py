@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from backend.cli.output import Output
 from backend.cli.parser import UsageError, build_parser
-from backend.errors import NotFound, Refused, StudioError
+from backend.errors import NotFound, Refused, StudioError, WrongState
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         out.error(error.message, usage=error.usage)
         return 2
-    except (Refused, NotFound) as error:
+    except (Refused, NotFound, WrongState) as error:
         out.refused(error)
         return 2
     except StudioError as error:
@@ -39,7 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        out.say("interrupted")
+        if out.answered:
+            out.say("interrupted")
+        else:
+            out.error("interrupted")
         return 1
     except Exception as error:
         log.debug("the command failed", exc_info=True)

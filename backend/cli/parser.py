@@ -19,6 +19,9 @@ class UsageError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)  # --no for --now today would mean something else tomorrow
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, self.format_usage())
 

@@ -16,9 +16,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
-from backend.errors import WrongState
-from backend.processes import runfiles
+from backend.errors import StudioError, WrongState
+from backend.processes import reasons, runfiles
 from backend.processes.identity import send
 from backend.processes.locks import FileLock, supported
 from backend.processes.redact import is_secret_name
@@ -65,7 +66,8 @@ def absolute_url(url: str) -> str:
     scheme, separator, path = url.partition(":///")
     if not separator or not scheme.startswith("sqlite") or not path or path.startswith(("/", ":memory:")):
         return url
-    return f"{scheme}:///{Path(path).resolve()}"
+    path, mark, options = path.partition("?")
+    return f"{scheme}:///{quote(str(Path(unquote(path)).resolve()))}{mark}{options}"
 
 
 def withheld(config: Mapping[str, Any]) -> list[str]:
@@ -88,7 +90,12 @@ def start_next(settings: Settings, db: Database) -> str | None:
     if not supported():
         return None
     for run_id in queue.waiting(db):
-        lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
+        try:
+            lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
+        except OSError as error:
+            log.warning("run %s cannot be started: %s", run_id, error)
+            transition(db, run_id, RunState.QUEUED, RunState.FAILED, reason=reasons.bad_folder(error).en)
+            continue
         if lock is None:
             continue
         with lock:
@@ -100,7 +107,7 @@ def start_next(settings: Settings, db: Database) -> str | None:
             try:
                 launch(settings, run, lock)
             except OSError as error:
-                log.exception("run %s could not be launched", run_id)
+                log.warning("run %s could not be launched: %s", run_id, error)
                 transition(
                     db, run_id, RunState.STARTING, RunState.FAILED, reason=f"the worker could not be started: {error}"
                 )
@@ -139,13 +146,34 @@ def reap() -> None:
 
 
 def ask_to_stop(settings: Settings, run: Run, mode: StopMode, grace_s: float) -> None:
-    """Leave the wish where the shim looks, and wake it. A run without a shim yet finds the wish when it has one."""
+    """Leave the wish where the shim looks, and wake it. A run without a shim yet finds the wish when it has one.
+
+    Where the wish cannot be written (a full disk) the signal says it, with the shim's own grace time; StudioError
+    when there is no shim to be signalled either.
+    """
     folder = settings.run_dir(run.id)
-    folder.mkdir(parents=True, exist_ok=True)
-    runfiles.write_stop(folder, Stop(run.attempt, mode, grace_s))
+    fault: OSError | None = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        runfiles.write_stop(folder, Stop(run.attempt, mode, grace_s))
+    except OSError as error:
+        log.warning("run %s: the wish to stop could not be written: %s", run.id, error)
+        fault = error
     pids = runfiles.read_pids(folder, run.attempt)
-    if pids is not None and pids.shim is not None:
-        send(pids.shim, signal.SIGTERM if mode == "save" else signal.SIGUSR1)
+    told = (
+        pids is not None
+        and pids.shim is not None
+        and send(pids.shim, signal.SIGTERM if mode == "save" else signal.SIGUSR1)
+    )
+    if fault is not None and not told:
+        raise StudioError(
+            Text(
+                en=f"run {run.id} could not be asked to stop: {folder / 'stop.json'} cannot be written "
+                f"({fault.strerror or fault}). Make room or mend the folder, then stop it again.",
+                ko=f"실행 {run.id}에 중지를 요청하지 못했습니다. {folder / 'stop.json'}에 쓸 수 없습니다"
+                f"({fault.strerror or fault}). 디스크 공간이나 폴더를 확인한 뒤 다시 중지하세요.",
+            )
+        ) from fault
 
 
 def require_lock(settings: Settings, run_id: str, timeout: float = 10.0) -> FileLock:

@@ -73,7 +73,7 @@ def held(path: Path) -> bool:
     locks = _require()
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         locks.flock(fd, locks.LOCK_SH | locks.LOCK_NB)

@@ -116,8 +116,10 @@ def leftovers(home: Path, run_id: str) -> list[psutil.Process]:
             environment = Path(f"/proc/{process.pid}/environ").read_bytes()
         except OSError:
             continue
-        if wanted in environment.split(b"\0") and process.status() != psutil.STATUS_ZOMBIE:
-            found.append(process)
+        if wanted in environment.split(b"\0"):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
+                if process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
     return found
 
 

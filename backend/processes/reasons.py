@@ -50,6 +50,7 @@ PATTERNS = (
     ),
     (re.compile(r"during (\w+) the largest part is (.*)"), "{0} 단계에서 가장 큰 부분: {1}"),
     (re.compile(r"the worker could not be started: (.*)", re.DOTALL), "학습 프로세스를 시작하지 못했습니다: {0}"),
+    (re.compile(r"the run's folder cannot be used: (.*)", re.DOTALL), "실행 폴더를 쓸 수 없습니다: {0}"),
 )
 
 
@@ -78,6 +79,11 @@ def of_stop(ended: Exit) -> Text | None:
     if ended.signal == signal.SIGTERM or (ended.signal is None and ended.code is None):
         return STOPPED_EARLY
     return of_failure(ended) if ended.signal or ended.code else None
+
+
+def bad_folder(error: OSError) -> Text:
+    """The folder of a run cannot be made, read or written."""
+    return in_both(f"the run's folder cannot be used: {error.strerror or error}")
 
 
 def in_both(reason: str) -> Text:

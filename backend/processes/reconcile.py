@@ -8,6 +8,7 @@ meanwhile, and looks at the row only then; the change itself is a compare-and-se
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from backend.processes import launcher, oom, process_tree, reasons, runfiles
@@ -15,7 +16,7 @@ from backend.processes.identity import alive, boot_id
 from backend.processes.identity import send as send_signal
 from backend.processes.locks import FileLock, held, supported
 from backend.processes.worker_log import tail
-from backend.settings import Settings
+from backend.settings import RUN_ID, Settings
 from backend.text import Text
 from storage.db import Database
 from storage.reader import Reader
@@ -30,14 +31,17 @@ ACTIVE = (RunState.STARTING, RunState.RUNNING, RunState.STOPPING)
 def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
     """Settle every run that has ended without saying so, take in spilled records, start the next in the queue.
 
-    Returns the ids of the runs whose state it changed.
+    One run whose files cannot be used keeps no other from being settled: the log has it. Returns the ids of the runs
+    whose state it changed.
     """
     if not supported():
         return []
     with _database(settings, db) as database:
-        changed = [
-            run.id for run in Reader(database).runs() if run.state in ACTIVE and settle(settings, database, run.id)
-        ]
+        changed = []
+        for run in Reader(database).runs():
+            if run.state in ACTIVE:
+                with _apart(run.id):
+                    changed += [run.id] if settle(settings, database, run.id) else []
         take_in_spills(settings, database)
         started = launcher.start_next(settings, database)
         return [*changed, *([started] if started else [])]
@@ -55,12 +59,25 @@ def _database(settings: Settings, db: Database | None):
         own.close()
 
 
+@contextmanager
+def _apart(run_id: str) -> Iterator[None]:
+    """What goes wrong with one run is logged, and the next one has its turn."""
+    try:
+        yield
+    except Exception as error:
+        log.warning("run %s could not be settled (%s: %s); it is tried again", run_id, type(error).__name__, error)
+        log.debug("run %s", run_id, exc_info=True)
+
+
 def settle(settings: Settings, db: Database, run_id: str) -> bool:
     """Give one run that is not alive its end. False when it is alive or somebody else has settled it."""
     folder = settings.run_dir(run_id)
     if held(folder / "run.lock"):
         return False
-    lock = FileLock.take(folder / "run.lock", timeout=1.0)
+    try:
+        lock = FileLock.take(folder / "run.lock", timeout=1.0)
+    except (FileExistsError, NotADirectoryError) as error:
+        return _settle_without_folder(settings, db, run_id, error)
     if lock is None:
         return False
     with lock:
@@ -87,16 +104,26 @@ def settle(settings: Settings, db: Database, run_id: str) -> bool:
         )
 
 
+def _settle_without_folder(settings: Settings, db: Database, run_id: str, error: OSError) -> bool:
+    """A file lies where the run's folder was: nobody can hold its lock, and nothing can say how it ended."""
+    if not process_tree.end_leftovers(settings.home, run_id):
+        return False
+    return transition(db, run_id, ACTIVE, RunState.LOST, reason=reasons.bad_folder(error).en)
+
+
 def take_in_spills(settings: Settings, db: Database) -> int:
     """Records that a worker could not write to the database and left beside its log. Rows taken in."""
     rows = 0
     for path in settings.home.glob("runs/*/spill.jsonl"):
         folder = path.parent
-        lock = None if held(folder / "run.lock") else FileLock.take(folder / "run.lock")
-        if lock is None:
-            continue  # its own writer takes them in
-        with lock:
-            rows += _ingest(settings, db, folder.name)
+        if not RUN_ID.fullmatch(folder.name):
+            continue  # not one of ours
+        with _apart(folder.name):
+            lock = None if held(folder / "run.lock") else FileLock.take(folder / "run.lock")
+            if lock is None:
+                continue  # its own writer takes them in
+            with lock:
+                rows += _ingest(settings, db, folder.name)
     return rows
 
 

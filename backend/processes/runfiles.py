@@ -16,6 +16,7 @@ from typing import Any, Literal
 from backend.processes.identity import Identity
 
 StopMode = Literal["save", "now"]
+GRACE_S = 60.0  # for a stop that does not say how long it may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,13 @@ def write_json(path: Path, data: dict[str, Any]) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in `path`; None when it is missing or not JSON (a foreign or damaged file is no news)."""
+    """The object in `path`; None when it is missing or not JSON (a foreign or damaged file is no news).
+
+    Raises OSError when there is a file that cannot be read: what it says is not known, and may be known later.
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ValueError):
         return None
     return data if isinstance(data, dict) else None
 
@@ -95,7 +99,15 @@ def write_stop(run_dir: Path, stop: Stop) -> None:
 
 
 def read_stop(run_dir: Path, attempt: int) -> Stop | None:
-    data = read_json(run_dir / "stop.json")
+    """The wish of this attempt. A file that cannot be read is no wish: the shim must not die of it, and a signal
+    says the same."""
+    try:
+        data = read_json(run_dir / "stop.json")
+    except OSError:
+        return None
     if data is None or data.get("attempt") != attempt:
         return None
-    return Stop(attempt, "now" if data.get("mode") == "now" else "save", float(data.get("grace_s", 60.0)))
+    grace_s = data.get("grace_s")
+    if not isinstance(grace_s, int | float) or not grace_s >= 0:
+        grace_s = GRACE_S
+    return Stop(attempt, "now" if data.get("mode") == "now" else "save", float(grace_s))

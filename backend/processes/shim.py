@@ -31,7 +31,6 @@ from backend.processes.runfiles import Exit, Pids, StopMode
 from backend.processes.worker_log import RotatingLog
 from backend.settings import Settings
 
-DEFAULT_GRACE_S = 60.0
 TICK_S = 0.5
 
 
@@ -47,7 +46,7 @@ class Shim:
         self.redactor = Redactor(secrets_of(os.environ))
         self.log = RotatingLog(self.dir / "logs")
         self.asked: StopMode | None = None
-        self.grace_s = DEFAULT_GRACE_S
+        self.grace_s = runfiles.GRACE_S
         self.deadline: float | None = None  # monotonic: when the grace time is over
         self.forced = False
         self._signals: set[int] = set()
@@ -80,7 +79,10 @@ class Shim:
             return
         finally:
             os.close(writer)
-        runfiles.write_pids(self.dir, Pids(self.attempt, me, identify(pid)))
+        try:
+            runfiles.write_pids(self.dir, Pids(self.attempt, me, identify(pid)))
+        except OSError as error:  # a full disk: the worker goes on, and the mark in its environment finds it
+            print(f"pid.json was not written: {error}", file=sys.stderr)  # noqa: T201
         os.set_blocking(reader, False)
         code, signum = self._watch(pid, reader)
         after = oom_kills()

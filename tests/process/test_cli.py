@@ -113,7 +113,7 @@ def test_export_to_nowhere(studio: Studio) -> None:
     studio.cli("train", *SETS, "--wait")
     for out in (studio.settings.home / "no" / "such" / "f.csv", studio.settings.home):
         code, answer, words = studio.cli("export", "last", "--what", "metrics", "--out", str(out))
-        assert code == 1
+        assert code == 2
         assert f"out={out}" in words
         assert "Traceback" not in words
         assert set(answer) == {"error"}
