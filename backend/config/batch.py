@@ -21,7 +21,7 @@ class BatchPlan:
     prompts: int
     cycle: Fraction
     on_policy: bool
-    """The ratio is 1 by construction: TRL skips the old log-probabilities (vLLM off)."""
+    """The ratio is 1 by construction: TRL skips the old log-probabilities (no correction of vLLM's)."""
 
 
 def generation_size(config: RunConfig) -> tuple[int, int]:
@@ -47,7 +47,7 @@ def batch_plan(config: RunConfig) -> BatchPlan:
         steps_per_generation=steps,
         prompts=size // config.num_generations,
         cycle=Fraction(every, ga),
-        on_policy=ga % every == 0 and not config.use_vllm,
+        on_policy=ga % every == 0 and not (config.use_vllm and config.vllm_importance_sampling_correction),
     )
 
 

@@ -15,6 +15,7 @@ from backend.config.rules import run_rules
 from backend.config.rules.base import Facts
 from backend.config.schema import RunConfig
 from backend.config.surroundings import DATA_FIELDS, model_facts, row_count
+from backend.config.tried import Tried
 from backend.estimate import DeviceFacts
 
 
@@ -45,6 +46,9 @@ def check(
     rows = None if unreadable & DATA_FIELDS else row_count(provisional)
     model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
     facts = Facts(device, rows, model)
+    if unreadable:
+        tried = Tried(provisional, facts, frozenset(unreadable))
+        problems = [tried.usable(p) if p.field in unreadable else p for p in problems]
     problems += run_rules(provisional, facts, frozenset(unreadable))
     if unreadable:
         return Check(None, problems, notes, None)

@@ -161,7 +161,7 @@ def _wrong(name: str, kind: Kind, raw: Any) -> Problem:
         order = list(dict.fromkeys([*close, *kind.choices]))
         listed = ", ".join(kind.choices)
         rule = Text(f"must be one of: {listed}", f"다음 중 하나여야 합니다: {listed}")
-        return Problem(name, shown(raw), rule, list(order[:4]), "choice")
+        return Problem(name, shown(raw), rule, order, "choice")
     parts = [_WORDS[m] for m in kind.members if m in _WORDS]
     extra = [f"`{c}`" for c in kind.choices] + (["none"] if kind.optional else [])
     bounds = bounds_text(SETTINGS[name])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from backend.config.batch import batch_plan
 from backend.config.fields import default_of
 from backend.config.report import Note
@@ -22,7 +24,8 @@ CORRECTION = ("vllm_importance_sampling_mode", "vllm_importance_sampling_clip_ma
 
 
 def ratio_is_one(config: RunConfig) -> bool:
-    """The policy ratio is 1 by construction: one update a generation, and vLLM off (TRL skips the old log-probs)."""
+    """The policy ratio is 1 by construction: one update a generation, and no correction of vLLM's probabilities (TRL
+    skips the old log-probs)."""
     return batch_plan(config).on_policy
 
 
@@ -35,38 +38,7 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
             if name in given and getattr(config, name) != default_of(FIELDS[name]):
                 notes.append(Note("inert", name, text, code))
 
-    if ratio_is_one(config):
-        text = Text(
-            "with these settings the ratio is 1: epsilon and the other clip settings have no effect, and no clip ratio "
-            "is drawn; num_iterations or steps_per_generation above the accumulation would change that",
-            "이 설정에서는 비율이 1이라 epsilon 등 클립 설정이 작동하지 않고 클립 비율도 그리지 않습니다. "
-            "num_iterations를 올리거나 steps_per_generation을 그래디언트 누적보다 크게 하면 달라집니다",
-        )
-        if config.loss_type in CLIPPED:
-            notes.append(Note("inert", "epsilon", text, "ratio_one"))
-            say(("epsilon_high", "delta"), text, "ratio_one")
-        level = Text(
-            "the ratio is 1, per token or per completion alike", "비율이 1이라 토큰 단위든 답변 단위든 같습니다"
-        )
-        say(("importance_sampling_level",), level, "ratio_one")
-        say(
-            ("off_policy_mask_threshold",),
-            Text("with a ratio of 1 nothing is off-policy", "비율이 1이라 오프폴리시인 답변이 없습니다"),
-            "ratio_one",
-        )
-    elif config.loss_type not in CLIPPED:
-        unused = Text(
-            f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다"
-        )
-        say(("epsilon", "delta"), unused, "other_loss")
-    if config.loss_type in ("sapo", "vespo"):
-        say(
-            ("epsilon_high",),
-            Text(
-                f"loss {config.loss_type} does not clip with it", f"{config.loss_type} 손실은 이 값으로 자르지 않습니다"
-            ),
-            "other_loss",
-        )
+    _objective(config, notes, say)
     for loss in ("sapo", "vespo"):
         if config.loss_type != loss:
             names = tuple(n for n in FIELDS if n.startswith(f"{loss}_"))
@@ -129,7 +101,7 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
         )
     if config.eval_strategy == "no":
         say(
-            ("eval_steps", "per_device_eval_batch_size", "num_generations_eval", "eval_on_start", "eval_delay"),
+            ("eval_steps", "per_device_eval_batch_size", "num_generations_eval", "eval_delay"),
             Text(
                 "there is no evaluation during training (eval_strategy no)", "학습 중 평가가 없습니다(eval_strategy no)"
             ),
@@ -175,6 +147,48 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
             "gdpo",
         )
     return notes
+
+
+def _objective(config: RunConfig, notes: list[Note], say: Callable[[tuple[str, ...], Text, str], None]) -> None:
+    """What the loss reads, by GRPOTrainer._compute_loss of TRL 1.16."""
+    loss, one = config.loss_type, ratio_is_one(config)
+    unused = Text(f"loss {loss} does not clip with it", f"{loss} 손실은 이 값으로 자르지 않습니다")
+    if loss in CLIPPED and one:
+        text = Text(
+            "with these settings the ratio is 1: epsilon and the other clip settings have no effect, and no clip ratio "
+            "is drawn; num_iterations or steps_per_generation above the accumulation would change that",
+            "이 설정에서는 비율이 1이라 epsilon 등 클립 설정이 작동하지 않고 클립 비율도 그리지 않습니다. "
+            "num_iterations를 올리거나 steps_per_generation을 그래디언트 누적보다 크게 하면 달라집니다",
+        )
+        notes.append(Note("inert", "epsilon", text, "ratio_one"))
+        say(("epsilon_high",), text, "ratio_one")
+        if config.delta is not None and config.delta > 1:  # at 1 the clamp meets the ratio itself
+            say(("delta",), text, "ratio_one")
+    elif loss == "cispo":
+        say(("delta",), unused, "other_loss")
+        if config.epsilon_high is not None:
+            capped = Text("CISPO caps with epsilon_high", "CISPO는 epsilon_high에서 자릅니다")
+            say(("epsilon",), capped, "other_loss")
+        if one and (config.epsilon_high or 0) > 1:
+            below = Text("the ratio is 1, below this cap", "비율이 1이라 이 상한에 닿지 않습니다")
+            say(("epsilon_high",), below, "ratio_one")
+    elif loss not in CLIPPED:
+        say(CLIP_FIELDS, unused, "other_loss")
+    if not one:
+        return
+    # One weight for a completion has the gradient of one for each of its tokens only where all tokens count alike.
+    alike = config.top_entropy_quantile == 1 and not (config.beta > 0 and config.use_bias_correction_kl)
+    if alike:
+        level = Text(
+            "the ratio is 1, per token or per completion alike", "비율이 1이라 토큰 단위든 답변 단위든 같습니다"
+        )
+        say(("importance_sampling_level",), level, "ratio_one")
+    if not config.use_vllm:  # vLLM's own log-probabilities are compared there
+        say(
+            ("off_policy_mask_threshold",),
+            Text("with a ratio of 1 nothing is off-policy", "비율이 1이라 오프폴리시인 답변이 없습니다"),
+            "ratio_one",
+        )
 
 
 def not_drawn(config: RunConfig) -> list[tuple[str, Text]]:

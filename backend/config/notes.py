@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from backend.config.plan import lighter, plan_memory
 from backend.config.report import Note
 from backend.config.resolve import resolve
 from backend.config.rules.base import Facts, device_kind
+from backend.config.saving import aligned_save_steps
 from backend.config.schema import RunConfig
 from backend.text import Text
 
@@ -112,11 +112,11 @@ def _rate(config: RunConfig, facts: Facts) -> Iterable[Note]:
 def _saving(config: RunConfig, facts: Facts) -> Iterable[Note]:
     unit, steps = save_unit(config), config.save_steps
     if config.save_strategy == "steps" and steps >= 1 and int(steps) % unit:
-        whole = math.ceil(steps / unit) * unit
+        whole = aligned_save_steps(config)
         text = Text(
-            f"saved every {whole} steps instead of {steps:g}: only at multiples of {unit}, the generation cycle, does "
-            "a resume go on exactly",
-            f"{steps:g} 대신 {whole}스텝마다 저장합니다: 생성 주기 {unit}의 배수에서만 정확히 이어집니다",
+            f"saved every {whole:g} steps instead of {steps:g}: only at multiples of {unit}, the generation cycle, "
+            "does a resume go on exactly",
+            f"{steps:g} 대신 {whole:g}스텝마다 저장합니다: 생성 주기 {unit}의 배수에서만 정확히 이어집니다",
         )
         yield Note("changed", "save_steps", text, "save_cycle")
     if config.save_only_model:

@@ -35,6 +35,13 @@ INERT: list[tuple[str, str, dict[str, Any]]] = [
     ("other_loss", "vespo_k_pos", {"vespo_k_pos": 1.0}),
     ("other_loss", "epsilon", {"loss_type": "sapo", "epsilon": 0.1, **OFF_POLICY}),
     ("other_loss", "epsilon_high", {"loss_type": "vespo", "epsilon_high": 0.1, **OFF_POLICY}),
+    ("other_loss", "epsilon", {"loss_type": "sapo", "epsilon": 0.1}),
+    ("other_loss", "delta", {"loss_type": "vespo", "delta": 2.0}),
+    ("other_loss", "delta", {"loss_type": "cispo", "delta": 2.0}),
+    ("other_loss", "epsilon", {"loss_type": "cispo", "epsilon": 0.1, "epsilon_high": 5.0, **OFF_POLICY}),
+    ("ratio_one", "epsilon_high", {"loss_type": "cispo", "epsilon_high": 5.0}),
+    ("ratio_one", "delta", {"delta": 2.0}),
+    ("ratio_one", "epsilon", {"use_vllm": True, "vllm_importance_sampling_correction": False}),
     ("no_kl", "use_bias_correction_kl", {"use_bias_correction_kl": False}),
     ("no_sync", "ref_model_sync_steps", {"beta": 0.1, "ref_model_sync_steps": 4}),
     ("no_adaptive", "entropy_target", {"entropy_target": 1.0}),
@@ -125,6 +132,25 @@ SILENT: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
 @pytest.mark.parametrize(("code", "raw", "device"), SILENT)
 def test_silence(code: str, raw: dict[str, Any], device: DeviceFacts | None) -> None:
     assert code not in {c for c, _ in found(raw, device)}
+
+
+# Settings that do act, by GRPOTrainer._compute_loss, though the ratio is 1 by construction.
+ACTS: list[tuple[str, dict[str, Any]]] = [
+    ("epsilon", {"loss_type": "cispo", "epsilon": 0.1}),  # the cap, where epsilon_high is empty
+    ("epsilon", {"loss_type": "cispo", "epsilon": 0.1, **OFF_POLICY}),
+    ("epsilon_high", {"loss_type": "cispo", "epsilon_high": 0.5}),
+    ("delta", {"delta": 1.0}),
+    ("importance_sampling_level", {"importance_sampling_level": "sequence", "beta": 0.1}),
+    ("importance_sampling_level", {"importance_sampling_level": "sequence", "top_entropy_quantile": 0.2}),
+    ("off_policy_mask_threshold", {"off_policy_mask_threshold": 0.5, "use_vllm": True,
+                                   "vllm_importance_sampling_correction": False}),
+    ("eval_on_start", {"eval_on_start": True}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "raw"), ACTS)
+def test_what_acts_is_not_called_inert(field: str, raw: dict[str, Any]) -> None:
+    assert field not in {n.field for n in notes(raw) if n.kind == "inert"}
 
 
 def test_the_resolved_objective_is_always_shown() -> None:

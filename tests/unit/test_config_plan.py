@@ -65,6 +65,9 @@ def test_the_ratio_is_one_exactly_when_trl_skips_the_old_probabilities() -> None
     assert not batch_plan(RunConfig(num_iterations=2)).on_policy
     assert not batch_plan(RunConfig(steps_per_generation=2)).on_policy
     assert not batch_plan(RunConfig(use_vllm=True)).on_policy
+    assert batch_plan(RunConfig(use_vllm=True, vllm_importance_sampling_correction=False)).on_policy
+    uncorrected = RunConfig(use_vllm=True, vllm_importance_sampling_correction=False, num_iterations=2)
+    assert not batch_plan(uncorrected).on_policy
 
 
 def test_the_plan_of_the_article() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import tempfile
@@ -15,6 +16,7 @@ from backend.config.rules import base
 from backend.config.rules.base import RULES, Facts
 from backend.config.surroundings import model_facts
 from backend.estimate import DeviceFacts
+from backend.workers.trl_adapter import aligned_save_steps
 
 CPU = DeviceFacts("cpu", "test CPU", 16 << 30, 8 << 30, False, 2)
 OLD_GPU = DeviceFacts("cuda", "Tesla T4", 16 << 30, 15 << 30, False, 4)
@@ -56,6 +58,11 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("best_multiple", {**BEST, "eval_steps": 0.1, "save_steps": 50}, None),
     ("best_save", {"save_strategy": "best", "metric_for_best_model": "eval_reward"}, None),
     ("best_metric", {"save_strategy": "best", "eval_strategy": "steps"}, None),
+    ("eval_on_start", {"eval_on_start": True}, None),
+    ("unknown_metric", {**BEST, "metric_for_best_model": "accuracy"}, None),
+    ("unknown_metric", {"eval_strategy": "epoch", "metric_for_best_model": "foo"}, None),
+    ("delta_below_one", {"delta": 0.5}, None),
+    ("best_multiple", {**BEST, "eval_steps": 1.5}, None),
     ("hub_repo", {"log_completions_hub_repo": "me/them"}, None),
     ("lora_target_modules_head", {"peft": "lora", "lora_target_modules": ["q_proj", "lm_head"]}, None),
     ("lora_modules_to_save_head", {"peft": "lora", "lora_modules_to_save": ["lm_head"]}, None),
@@ -138,6 +145,27 @@ def test_what_is_not_installed(monkeypatch: pytest.MonkeyPatch, package: str, ra
     assert problems
     assert package in problems[0].rule.en
     assert problems[0].suggest
+
+
+def test_the_best_is_saved_at_evaluations_in_the_worker_too() -> None:
+    """The worker rounds save_steps up to whole generation cycles; transformers then wants a multiple of eval_steps, or
+    of logging_steps where that is empty."""
+    for logging, save, evaluate, cycle in itertools.product((1, 3, 4), (4, 6, 12), (None, 2, 4), (1, 3, 4)):
+        raw = {**BEST, "logging_steps": logging, "save_steps": save, "eval_steps": evaluate,
+               "steps_per_generation": cycle}  # fmt: skip
+        answer = check(raw)
+        if answer.ok and answer.config is not None:
+            saved = aligned_save_steps(answer.config)
+            assert saved % (evaluate or logging) == 0, raw
+            said = [n.text.en for n in answer.notes if n.code == "save_cycle"]
+            assert all(f"every {saved} steps" in text for text in said)
+            assert bool(said) == (saved != save), raw
+
+
+@pytest.mark.parametrize("name", ["eval_reward", "reward", "loss", "eval_rewards/accuracy/mean", "eval_entropy"])
+def test_the_measures_of_an_evaluation_are_taken(name: str) -> None:
+    assert check({**BEST, "eval_steps": 10, "save_steps": 50, "metric_for_best_model": name}).ok
+    assert "eval_rewards/accuracy/mean" in check({**BEST, "metric_for_best_model": "accuracy"}).errors[0].suggest
 
 
 def test_the_defaults_fit_each_other() -> None:

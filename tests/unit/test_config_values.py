@@ -9,6 +9,8 @@ from pydantic import ValidationError
 
 from backend.config import RunConfig, check
 from backend.config.coerce import coerce
+from backend.config.rules import base
+from backend.config.rules.training import NEEDS_BNB, NEEDS_TORCHAO
 
 TAKEN: list[tuple[str, Any, Any]] = [
     ("learning_rate", "1e-6", 1e-6),
@@ -89,7 +91,31 @@ def test_a_choice_offers_the_closest_first() -> None:
 
 
 def test_a_number_between_two_whole_ones_offers_both() -> None:
-    assert check({"num_generations": 8.5}).errors[0].suggest == [8, 9]
+    assert check({"lora_r": 8.5}).errors[0].suggest == [8, 9]
+
+
+TRIED: list[tuple[str, Any, dict[str, Any], list[Any]]] = [
+    ("num_generations", 8.5, {}, [8, 4]),  # 9 divides no batch of 8
+    ("num_generations", 0, {"per_device_train_batch_size": 6}, [2, 6]),
+    ("num_generations", 2.5, {"per_device_train_batch_size": 8}, [2, 4]),
+    ("per_device_eval_batch_size", 0, {"eval_strategy": "steps"}, [8, 16]),
+    ("gradient_accumulation_steps", 0, {"per_device_train_batch_size": 3}, [8, 16]),
+]
+
+
+@pytest.mark.parametrize(("name", "raw", "others", "want"), TRIED)
+def test_what_would_do_has_been_tried(name: str, raw: Any, others: dict[str, Any], want: list[Any]) -> None:
+    (problem,) = check({**others, name: raw}).errors
+    assert problem.suggest == want
+    for value in problem.suggest:
+        assert check({**others, name: value}).ok, value
+
+
+def test_an_optimizer_that_is_not_installed_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base.importlib.util, "find_spec", lambda name: None)
+    offered = check({"optim": "adamw_apex_fused"}).errors[0].suggest
+    assert offered[0] == "adamw_torch_fused"
+    assert not set(offered) & (NEEDS_BNB | NEEDS_TORCHAO)
 
 
 def test_run_config_itself_keeps_its_bounds() -> None:

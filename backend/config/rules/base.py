@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from backend.config.bounds import bound_broken
@@ -65,9 +65,11 @@ def device_kind(config: RunConfig, facts: Facts) -> str | None:
     return facts.device.kind if facts.device else None
 
 
-def find_all(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:
-    """Every broken rule, without looking at its suggestions."""
-    return _find(_readable(unreadable), config, facts)
+def find_all(
+    config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset(), about: Collection[str] = ()
+) -> list[Problem]:
+    """Every broken rule, without looking at its suggestions; only of those that read one of `about` where given."""
+    return _find([r for r in _readable(unreadable) if not about or r.fields & set(about)], config, facts)
 
 
 def run_rules(config: RunConfig, facts: Facts, unreadable: frozenset[str] = frozenset()) -> list[Problem]:

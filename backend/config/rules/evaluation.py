@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
+from backend.config.rules.batch import BATCH_FIELDS
+from backend.config.saving import aligned_save_steps
 from backend.config.schema import RunConfig
 from backend.text import Text
+
+CLIPPED = frozenset({"grpo", "bnpo", "dr_grpo", "dapo", "luspo"})  # the losses that log a clip ratio
 
 
 def _interval(name: str, value: float) -> Iterable[Problem]:
@@ -23,6 +28,20 @@ def _interval(name: str, value: float) -> Iterable[Problem]:
 def whole_eval_steps(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.eval_strategy == "steps" and config.eval_steps is not None:
         yield from _interval("eval_steps", config.eval_steps)
+
+
+@rule("eval_on_start", "eval_strategy")
+def start_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """transformers evaluates before the first step whatever eval_strategy is; with "no" there is no eval_dataset, and
+    GRPOTrainer raises."""
+    if config.eval_on_start and config.eval_strategy == "no":
+        text = Text(
+            "needs evaluations during training, and there are none (eval_strategy no); evaluate_before examines the "
+            "model before training in any case",
+            "학습 중 평가가 필요한데 없습니다(eval_strategy no). 학습 전 평가는 evaluate_before가 합니다",
+        )
+        suggest = [False, change("eval_strategy", "steps"), change("eval_strategy", "epoch")]
+        yield Problem("eval_on_start", True, text, suggest, "eval_on_start")
 
 
 @rule("save_steps", "save_strategy")
@@ -73,7 +92,42 @@ def best_save_needs_metric(config: RunConfig, facts: Facts) -> Iterable[Problem]
         yield Problem("metric_for_best_model", None, text, ["eval_reward"], "best_metric")
 
 
-@rule("load_best_model_at_end", "eval_strategy", "save_strategy", "eval_steps", "save_steps", "logging_steps")
+@rule("metric_for_best_model", "eval_strategy", "rewards", "beta", "loss_type")
+def known_metric(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """transformers looks it up after the first evaluation, and ends the run with a KeyError where it is not there."""
+    name = config.metric_for_best_model
+    if name is None or config.eval_strategy == "no":
+        return
+    known = evaluation_metrics(config)
+    if (name if name.startswith("eval_") else f"eval_{name}") in known:
+        return
+    close = difflib.get_close_matches(f"eval_{name.removeprefix('eval_')}", known, 3, 0.5)
+    named = [m for m in known if f"/{name.removeprefix('eval_')}/mean" in m]
+    text = Text(
+        f"is no measure of an evaluation; these are: {', '.join(known[:8])} ...",
+        f"평가에 없는 지표입니다. 쓸 수 있는 것: {', '.join(known[:8])} ...",
+    )
+    yield Problem("metric_for_best_model", name, text, [*named, "eval_reward", *close], "unknown_metric")
+
+
+def evaluation_metrics(config: RunConfig) -> list[str]:
+    """The measures that GRPOTrainer gives in an evaluation (its `log`), the useful ones first."""
+    names = ["reward", *(f"rewards/{r}/mean" for r in config.rewards), "loss", "reward_std", "frac_reward_zero_std"]
+    names += [f"rewards/{r}/std" for r in config.rewards]
+    names += ["entropy", "completions/clipped_ratio"]
+    for kind in ("length", "terminated_length"):
+        names += [f"completions/{which}_{kind}" for which in ("mean", "min", "max")]
+    names += ["kl"] if config.beta > 0 else []
+    if config.loss_type in CLIPPED:
+        names += [f"clip_ratio/{which}" for which in ("low_mean", "low_min", "high_mean", "high_max", "region_mean")]
+    names += {"cispo": ["cispo_clip_ratio"], "vespo": ["vespo/phi_seq_mean"]}.get(config.loss_type, [])
+    return [f"eval_{name}" for name in [*names, "num_tokens", "runtime", "samples_per_second", "steps_per_second"]]
+
+
+@rule(
+    "load_best_model_at_end", "eval_strategy", "save_strategy", "eval_steps", "save_steps", "logging_steps",
+    "num_iterations", "num_generations", *BATCH_FIELDS,
+)  # fmt: skip
 def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if not (config.load_best_model_at_end and config.eval_strategy == config.save_strategy == "steps"):
         return
@@ -84,13 +138,16 @@ def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Probl
         # As transformers does it: integers of a millionth for shares, so that 0.3 % 0.1 is 0.
         scale = 1_000_000 if save < 1 else 1
         fits = (save * scale) % (evaluate * scale) == 0
+        rounded = aligned_save_steps(config)
+        if fits and save >= 1 and rounded % evaluate:
+            save, fits = rounded, False  # the worker saves at whole generation cycles only
     if not fits:
         text = Text(
             f"must be a multiple of the evaluation interval {evaluate:g}, so that the best can be kept",
             f"가장 좋은 것을 남기려면 평가 간격 {evaluate:g}의 배수여야 합니다",
         )
         near = [m for m in (save // evaluate * evaluate, (save // evaluate + 1) * evaluate) if m > 0]
-        yield Problem("save_steps", save, text, [*near, change("eval_steps", save)], "best_multiple")
+        yield Problem("save_steps", config.save_steps, text, [*near, change("eval_steps", save)], "best_multiple")
 
 
 @rule("log_completions_hub_repo", "log_completions")

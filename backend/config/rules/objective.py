@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
+from backend.config.rules.evaluation import CLIPPED
 from backend.config.schema import RunConfig
 from backend.text import Text
 
@@ -16,6 +17,17 @@ def entropy_range(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.use_adaptive_entropy and low > high:
         text = Text(f"must be at most entropy_coef_max, {high:g}", f"entropy_coef_max({high:g}) 이하여야 합니다")
         yield Problem("entropy_coef_min", low, text, [high, 0.0, change("entropy_coef_max", low)], "entropy_range")
+
+
+@rule("delta", "loss_type")
+def delta_leaves_room(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    """torch.clamp(ratio, max=delta) is constant around the ratio 1 then: what did well has no gradient at all."""
+    if config.delta is not None and config.delta < 1 and config.loss_type in CLIPPED:
+        text = Text(
+            "must be at least 1: below it good completions give no gradient, and only bad ones are learned from",
+            "1 이상이어야 합니다: 그보다 작으면 좋은 답변의 그래디언트가 사라집니다",
+        )
+        yield Problem("delta", config.delta, text, [None, 2.0], "delta_below_one")
 
 
 @rule("generation_kwargs")
