@@ -167,7 +167,7 @@ def _train(scratch: Path, on_metrics: OnMetrics, should_stop: ShouldStop, spec: 
             # On the smallest of models a GPU gains nothing, and a CPU gives the same weights everywhere.
             use_cpu=True,
             bf16=False,
-            gradient_checkpointing=False,
+            activation_checkpointing=False,
             dataloader_pin_memory=False,
         ),
         train_dataset=Dataset.from_list(warmup_rows(spec)),

@@ -211,6 +211,7 @@ def test_what_is_saved_loads_again(home: Home, values: dict[str, Any], use: Use)
     assert tokenizer.batch_decode(ids, skip_special_tokens=True) == [item.completion for item in stored]
 
 
+@pytest.mark.filterwarnings("error:.*gradient_checkpointing:FutureWarning")
 def test_the_embedded_model_is_built_as_a_stage(home: Home) -> None:
     small = {"hidden": 32, "layers": 1, "heads": 2, "intermediate": 32, "steps": 4, "batch": 4}
     run_id = home.create(model="embedded", model_args=small, max_steps=1)
