@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 # Flush interval + this + the spill must stay under a second: what a kill -9 may lose.
 BUSY_S = 0.5
 RETRY_S = 1.0  # after the database did not answer, records go to the spill file without asking again for so long
+CLOSING_S = 0.05  # between two tries to end
 BATCH_ROWS = 2000
 KEEP_ROWS = 500_000  # rows held in memory when database and spill file both fail; beyond, the oldest go
 
@@ -145,7 +146,7 @@ class Writer:
 
     def _run(self) -> None:
         while True:
-            self._wake.wait(self._flush_s)
+            self._wake.wait(self._flush_s if self._closing is None else min(self._flush_s, CLOSING_S))
             self._wake.clear()
             end = self._closing
             try:

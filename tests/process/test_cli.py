@@ -238,6 +238,67 @@ def test_help_is_quick() -> None:
     assert time.monotonic() - began < 5  # on a loaded machine; 0.1 s on a quiet one
 
 
+@pytest.mark.parametrize("words", [["train", "--pres", "quickstart"], ["runs", "--js"], ["stop", "last", "--no"]])
+def test_options_are_not_guessed(studio: Studio, words: list[str]) -> None:
+    code, answer, said = studio.cli(*words)
+    assert (code, set(answer)) == (2, {"error"})
+    assert "unrecognized arguments" in said
+
+
+def test_an_empty_home_and_an_empty_out_are_refused(studio: Studio) -> None:
+    studio.set(FAKE_STEPS="2")
+    studio.cli("train", *SETS, "--wait")
+    code, answer, _ = studio.cli("export", "last", "--what", "config", "--out", "")
+    assert (code, answer["error"]["en"]) == (2, "out='': name the file to write")
+    done = subprocess.run(
+        [sys.executable, "-m", "backend", "runs", "--json", "--home", ""],
+        cwd=PROJECT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "--home" in json.loads(done.stdout)["error"]["en"]
+
+
+def test_an_export_to_stdout_is_all_that_stands_there(studio: Studio) -> None:
+    studio.set(FAKE_STEPS="2")
+    studio.cli("train", *SETS, "--wait")
+    command = studio.command("export", "last", "--what", "metrics", "--out", "/dev/stdout")
+    out, said = command.communicate(timeout=60)
+    assert command.returncode == 0, said
+    assert [row[0] for row in csv.reader(out.splitlines())] == ["step", "1", "2"]
+    assert "written to" in said
+    code, answer, _ = studio.cli("export", "last", "--what", "metrics", "--out", "/dev/stdout")
+    assert (code, set(answer)) == (2, {"error"})
+
+
+def test_a_rename_and_the_time_of_a_resumed_run(studio: Studio) -> None:
+    studio.set(FAKE_STEPS="12", FAKE_KILL_AT="8")
+    run = studio.start(name="old")
+    studio.wait_free(run.id)
+    studio.services.reconcile()
+    first = studio.services.view(run.id)["elapsed_s"]
+    code, _, words = studio.cli("resume", run.id, "--set", "name=new", "--wait")
+    assert code == 0, words
+    assert "changed: name from 'old' to 'new'" in words
+    view = studio.services.view(run.id)
+    assert view["name"] == studio.run(run.id).config["name"] == "new"
+    spans = studio.services.reader.spans(run.id)
+    assert len(spans) == 2
+    assert view["elapsed_s"] == pytest.approx(sum((to or 0) - since for since, to in spans))
+    assert first < view["elapsed_s"] < view["ended_at"] - view["started_at"]
+
+
+def test_ctrl_c_leaves_one_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from backend.cli import machine
+    from backend.cli.main import main
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(machine, "models", interrupted)
+    assert main(["models", "--json"]) == 1
+    assert "interrupted" in json.loads(capsys.readouterr().out)["error"]["en"]
+
+
 def test_a_stop_that_waits(studio: Studio) -> None:
     studio.set(FAKE_STEPS="4000")
     run = studio.start()

@@ -118,7 +118,10 @@ def test_a_second_stop_after_the_end_is_refused(studio: Studio) -> None:
     studio.set(FAKE_STEPS="2")
     run = studio.start()
     studio.wait_state(run.id, RunState.SUCCEEDED)
-    assert studio.cli("stop", run.id)[0] == 1
+    code, answer, words = studio.cli("stop", run.id)
+    assert (code, set(answer)) == (2, {"error"})
+    assert "has ended already" in words
+    assert studio.cli("resume", run.id)[0] == 2
     with pytest.raises(WrongState, match="only stopped, failed and lost"):
         studio.services.resume(run.id)
 

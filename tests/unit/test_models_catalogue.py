@@ -32,6 +32,13 @@ COUNTED = {
 }
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "~nobody-has-this-name/x", "a\0b", "/" + "y" * 5000])
+def test_a_name_that_no_folder_can_have_is_no_model(tmp_path: Path, name: str) -> None:
+    assert models.facts(name) is None
+    with pytest.raises(NotFound, match="is none of"):
+        models.resolve(name, tmp_path)
+
+
 @pytest.mark.parametrize(("name", "params"), COUNTED.items())
 def test_sizes_are_exact(name: str, params: int) -> None:
     facts = models.facts(name)

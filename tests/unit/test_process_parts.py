@@ -141,6 +141,7 @@ def test_a_relative_database_means_the_folder_of_who_gave_it(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     assert absolute_url("sqlite:///a/b.db") == f"sqlite:///{tmp_path}/a/b.db"
     assert absolute_url("sqlite:////a/b.db") == "sqlite:////a/b.db"
+    assert absolute_url("sqlite:///a%20b/c.db?timeout=5") == f"sqlite:///{tmp_path}/a%20b/c.db?timeout=5"
     assert absolute_url("postgresql://u:p@h/db") == "postgresql://u:p@h/db"
 
 
@@ -206,6 +207,17 @@ def test_what_may_be_done_in_each_state(state: RunState, can: set[str]) -> None:
     view = views.run_view(replace(RUN, state=state, ended_at=7.0 if state.ended else None), {}, now=10.0)
     assert {name for name, may in view["can"].items() if may} == can
     assert view["elapsed_s"] == (5.0 if state.ended else 8.0)
+
+
+def test_the_time_between_attempts_is_not_counted() -> None:
+    """Ran for 10 s on one day and, resumed on the next, for 5 s so far."""
+    run = replace(RUN, attempt=2, started_at=100.0, ended_at=None)
+    spans: list[tuple[float, float | None]] = [(100.0, 110.0), (86_500.0, None)]
+    assert views.run_view(run, {}, now=86_505.0, spans=spans)["elapsed_s"] == 15.0
+    assert views.run_view(run, {}, now=86_505.0, spans=spans[:1])["elapsed_s"] == 10.0, "queued again"
+    ended = replace(run, state=RunState.SUCCEEDED, ended_at=86_507.0)
+    assert views.run_view(ended, {}, now=9e9, spans=spans)["elapsed_s"] == 17.0
+    assert views.run_view(ended, {}, now=9e9, spans=[])["elapsed_s"] is None
 
 
 def test_what_leaves_is_json_that_every_reader_takes() -> None:

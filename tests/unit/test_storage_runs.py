@@ -80,6 +80,31 @@ def test_the_times_of_a_run(store: Store) -> None:
     assert (event.level, event.message) == ("error", "out of memory")
 
 
+def test_spans_are_when_a_run_was_running(store: Store) -> None:
+    assert store.reader.spans(RUN) == []
+    runs.transition(store.db, RUN, RunState.QUEUED, RunState.RUNNING)
+    ((first, none),) = store.reader.spans(RUN)
+    assert none is None
+    runs.transition(store.db, RUN, RunState.RUNNING, RunState.FAILED, ended_at=first + 7)
+    runs.begin_attempt(store.db, RUN, 0, {})
+    assert store.reader.spans(RUN) == [(first, first + 7)], "as the end was, not as it was noticed"
+    runs.transition(store.db, RUN, RunState.QUEUED, RunState.RUNNING)
+    runs.transition(store.db, RUN, RunState.RUNNING, RunState.STOPPING)
+    before, (second, none) = store.reader.spans(RUN)
+    assert (before, none) == ((first, first + 7), None)
+    runs.transition(store.db, RUN, RunState.STOPPING, RunState.STOPPED, ended_at=second + 1)
+    assert store.reader.spans(RUN) == [(first, first + 7), (second, second + 1)]
+
+
+def test_a_resume_with_another_name_renames(store: Store) -> None:
+    for config, name in (({"name": "새 이름"}, "새 이름"), ({"name": ""}, "새 이름"), (None, "새 이름")):
+        end(store)
+        runs.begin_attempt(store.db, RUN, 0, {}, config)
+        run = store.reader.run(RUN)
+        assert run is not None
+        assert run.name == name
+
+
 def test_only_known_columns_are_set(store: Store) -> None:
     assert runs.set_fields(store.db, RUN, total_steps=10, reward_names=("a",))
     run = store.reader.run(RUN)

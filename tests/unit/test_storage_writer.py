@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -316,17 +317,21 @@ def test_the_next_attempt_takes_in_what_the_last_one_spilled(store: Store) -> No
 
 def test_new_records_are_safe_while_a_long_spill_is_taken_in(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     spilled(store, 6)
-    w = store.writer(1, flush_s=0.0)
     real, step = writer.insert_batch, 6
+    made = threading.Event()
 
     def also_gives(*args: Any) -> int:
         nonlocal step
+        # The writer's thread begins with the spill file at once, perhaps before it has a name here.
+        assert made.wait(10)
         if step < 12:
             step += 1
             w.metrics(step, "train", {"loss": float(step)})
         return real(*args)
 
     monkeypatch.setattr("storage.spill.insert_batch", also_gives)
+    w = store.writer(1, flush_s=0.0)
+    made.set()
     wait_for(lambda: len(losses(store)) == 12)
     assert w.close()
     assert losses(store) == [(n, float(n)) for n in range(1, 13)]
@@ -364,6 +369,18 @@ def test_what_is_dropped_in_the_end_is_counted_and_told(store: Store, monkeypatc
     kept = losses(store)
     assert kept == [(n, float(n)) for n in range(w.dropped + 1, 31)]
     assert f"{w.dropped} rows" in store.reader.events(RUN)[-1].message
+
+
+def test_a_loss_that_is_noticed_only_at_the_end_is_told_too(store: Store) -> None:
+    w = store.writer(1, flush_s=60.0)
+    wait_for(lambda: w._thread.is_alive())
+    w.metrics(1, "train", {"loss": 1.0})
+    w.dropped = 3
+    assert not w.close()
+    assert losses(store) == [(1, 1.0)]
+    assert [e.message for e in store.reader.events(RUN) if e.kind == "records_lost"] == [
+        "3 rows found no place in database or spill file"
+    ]
 
 
 def test_a_failed_append_leaves_no_part_of_a_line(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,31 @@ def test_a_malformed_body_is_refused_in_words(client: TestClient, door: Door, bo
     assert door.calls == []
 
 
+@pytest.mark.parametrize("depth", [101, 900, 200_000])
+@pytest.mark.parametrize(("left", "right"), [("[", "]"), ('{"a":', "}")])
+def test_a_body_that_is_nested_without_end_is_refused_in_words(
+    client: TestClient, door: Door, depth: int, left: str, right: str
+) -> None:
+    nested = left * depth + "1" + right * depth
+    for path in ("/api/check", "/api/runs", "/api/pasted"):
+        answer = client.post(path, content=f'{{"values": {{"dataset_args": {nested}}}}}')
+        assert answer.status_code == 422
+        assert "nested too deeply" in answer.json()["error"]["en"]
+    assert door.calls == []
+
+
+def test_a_handler_that_is_led_too_deep_refuses_in_words(client: TestClient) -> None:
+    answer = client.post("/api/pasted", json={"text": "[" * 5000 + "]" * 5000})
+    assert answer.status_code == 422
+    assert set(answer.json()["error"]) == {"en", "ko"}
+
+
+def test_a_body_may_be_nested_as_deep_as_settings_are(client: TestClient, door: Door) -> None:
+    nested = "[" * 90 + "]" * 90
+    assert client.post("/api/check", content=f'{{"values": {{"dataset_args": {nested}}}}}').status_code == 200
+    assert len(door.calls) == 1
+
+
 def test_a_body_without_end_is_cut_off(client: TestClient) -> None:
     answer = client.post("/api/check", content=b" " * (LARGEST_BODY + 1))
     assert answer.status_code == 422
