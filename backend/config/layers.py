@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.config.fields import default_of
-from backend.config.legacy_names import RENAMED
+from backend.config.legacy_names import DATASET_ARGUMENTS, RENAMED
 from backend.config.schema import FIELDS
 
 # Arguments that mean nothing beside another dataset or model.
@@ -43,6 +43,8 @@ def _without_strangers(base: dict[str, Any], over: Mapping[str, Any]) -> dict[st
         old = [value for name, value in base.items() if today(name) == owner] or [default_of(FIELDS[owner])]
         if new and new != old:
             base = {name: value for name, value in base.items() if today(name) not in arguments}
+            if owner == "dataset":
+                base = {name: value for name, value in base.items() if name not in DATASET_ARGUMENTS}
     return base
 
 

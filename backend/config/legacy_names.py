@@ -67,6 +67,46 @@ DROPPED: dict[str, T] = {
     "task_type": T("it is always CAUSAL_LM", "항상 CAUSAL_LM입니다"),
 }
 
+_MODELS_STAY = T("models and measures stay on this machine", "모델과 지표는 이 컴퓨터에만 저장됩니다")
+_ONE_PROCESS = T("a run here is one process on one device", "실행 하나는 장치 하나의 프로세스 하나입니다")
+_STUDIO = T("the studio sets it", "스튜디오가 정합니다")
+_NO_EFFECT = T("GRPOTrainer does not use it", "GRPOTrainer는 쓰지 않습니다")
+_LEFT = T("it stays as the library has it, which changes no result", "라이브러리 기본값을 쓰며 결과는 같습니다")
+
+# What recipes for other set-ups carry along. Leaving it out changes no result.
+DROPPED |= {
+    **dict.fromkeys(("do_predict", "log_level", "log_level_replica", "log_on_each_node", "save_on_each_node",
+                     "dataloader_pin_memory", "enable_jit_checkpoint", "dataset_test_split"), _STUDIO),
+    **dict.fromkeys(("hub_token", "hub_private_repo", "hub_model_id", "hub_strategy", "hub_always_push", "hub_revision",
+                     "project", "trackio_space_id", "trackio_bucket_id", "trackio_static_space_id"), _MODELS_STAY),
+    **dict.fromkeys(("local_rank", "fsdp_config", "ddp_find_unused_parameters", "ddp_bucket_cap_mb",
+                     "ddp_broadcast_buffers", "ddp_static_graph", "ddp_backend", "ddp_timeout", "average_tokens_across_devices"), _ONE_PROCESS),
+    **dict.fromkeys(("label_smoothing_factor", "label_names", "prediction_loss_only", "include_for_metrics",
+                     "batch_eval_metrics", "eval_do_concat_batches", "eval_use_gather_object",
+                     "eval_accumulation_steps",
+                     "include_num_input_tokens_seen", "include_tokens_per_second", "train_sampling_strategy",
+                     "length_column_name", "use_cache", "past_index"), _NO_EFFECT),
+    **dict.fromkeys(("debug", "skip_memory_metrics", "dataloader_persistent_workers", "dataloader_prefetch_factor",
+                     "dataloader_multiprocessing_context", "dataloader_in_order", "liger_kernel_config"), _LEFT),
+}  # fmt: skip
+
+# Names of TRL's script arguments and of recipes that are arguments of the dataset here.
+DATASET_ARGUMENTS: dict[str, str] = {
+    "dataset_prompt_column": "prompt_column", "dataset_config": "subset", "dataset_train_split": "split",
+    "system_prompt": "system_prompt",
+}  # fmt: skip
+
+# What people call a setting, where the letters alone would lead elsewhere.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "lr": ("learning_rate",), "g": ("num_generations",), "group_size": ("num_generations",),
+    "batch_size": ("per_device_train_batch_size",), "train_batch_size": ("per_device_train_batch_size",),
+    "eval_batch_size": ("per_device_eval_batch_size",), "epochs": ("num_train_epochs",),
+    "num_epochs": ("num_train_epochs",), "steps": ("max_steps",), "max_tokens": ("max_completion_length",),
+    "kl_coef": ("beta",), "mu": ("num_iterations",), "rank": ("lora_r",), "lora_rank": ("lora_r",),
+    "grad_accum": ("gradient_accumulation_steps",), "wd": ("weight_decay",), "scheduler": ("lr_scheduler_type",),
+    "clip_range": ("epsilon",), "load_4bit": ("load_in_4bit",),
+}  # fmt: skip
+
 _ONE_DEVICE = T(
     "is not offered: a run here is one process on one device",
     "지원하지 않습니다: 실행 하나는 장치 하나의 프로세스 하나입니다",
@@ -84,14 +124,28 @@ IGNORED_WHEN_OFF: dict[str, tuple[T, tuple[Any, ...]]] = {
     ),
     "use_liger_kernel": (
         T(
-            'is deprecated: use model_init_kwargs={"use_kernels": true}',
-            '폐기 예정입니다: model_init_kwargs={"use_kernels": true}를 쓰세요',
+            'is deprecated: use model_init_kwargs={"use_kernels": true}, which needs the package kernels',
+            '폐기 예정입니다: model_init_kwargs={"use_kernels": true}를 쓰세요(kernels 패키지 필요)',
         ),
         (change("model_init_kwargs", {"use_kernels": True}),),
     ),
     "push_to_hub": (_NO_PUSH, ()),
     "deepspeed": (_ONE_DEVICE, ()),
     "fsdp": (_ONE_DEVICE, ()),
+    "accelerator_config": (_ONE_DEVICE, ()),
+    "resume_from_checkpoint": (
+        T(
+            "is not a setting here: `python -m backend resume RUN` goes on from a run's last checkpoint",
+            "여기서는 설정이 아닙니다: `python -m backend resume RUN`이 마지막 체크포인트에서 이어 갑니다",
+        ),
+        (),
+    ),
+    **dict.fromkeys(
+        ("bf16_full_eval", "fp16_full_eval", "torch_compile_backend", "torch_compile_mode", "optim_args",
+         "optim_target_modules", "ignore_data_skip", "restore_callback_states_from_checkpoint",
+         "neftune_noise_alpha"),
+        (T("is not offered here: leave it out", "지원하지 않습니다: 빼 주세요"), ()),
+    ),
     "parallelism_config": (
         T(
             "is refused by GRPO above 1: it builds its inputs after generation",

@@ -116,6 +116,19 @@ def _warmup_fault(picked: str) -> Text | None:
     return None
 
 
+def model_fault(config: RunConfig) -> Text | None:
+    """Why there is no such model. The ones of the catalogue are built or fetched when they are needed."""
+    if config.model in {entry.name for entry in models.entries()}:
+        return None
+    try:
+        models.resolve(config.model, Path())
+    except StudioError as error:
+        return bare(error.text)
+    except (OSError, ValueError) as error:
+        return Text(f"is no name of a model: {error}", f"모델 이름이 아닙니다: {error}")
+    return None
+
+
 def model_arguments_fault(config: RunConfig) -> Text | None:
     """Why the arguments of the model would not do."""
     try:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from backend.config import as_change, check
+from backend.config import FIELDS, as_change, check
+from backend.config.legacy_names import DROPPED, IGNORED_WHEN_OFF, REFUSED, RENAMED
+from tests.contract.test_config_trl import NOT_OURS
 
 CARRIED: list[tuple[str, Any, str, Any]] = [
     ("warmup_ratio", 0.1, "warmup_steps", 0.1),
@@ -78,6 +80,89 @@ def test_refused_in_words(old: str) -> None:
     for suggestion in problem.suggest:
         name, value = as_change(problem, suggestion)
         assert check({name: value}).ok
+
+
+LOADED: list[tuple[dict[str, Any], str]] = [
+    ({"model_init_kwargs": {"torch_dtype": "bfloat16"}}, "bfloat16"),
+    ({"model_init_kwargs": {"torch_dtype": "torch.float32", "low_cpu_mem_usage": True}}, "float32"),
+    ({"model_init_kwargs": {"dtype": "bf16"}, "dtype": "auto"}, "bfloat16"),
+    ({"model_init_kwargs": '{"torch_dtype": "bfloat16"}', "dtype": "bfloat16"}, "bfloat16"),
+]
+
+
+@pytest.mark.parametrize(("raw", "want"), LOADED)
+def test_the_type_among_the_loading_arguments_is_the_setting(raw: dict[str, Any], want: str) -> None:
+    """from_pretrained took it from there in silence, or not at all."""
+    answer = check({**raw, "peft": "lora"})
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert answer.config is not None
+    assert answer.config.dtype == want
+    assert not {"dtype", "torch_dtype"} & set(answer.config.model_init_kwargs or {})
+    assert [n for n in answer.notes if n.kind == "changed" and n.field == "dtype" and n.text.ko]
+
+
+def test_two_loading_types_are_refused() -> None:
+    (problem,) = check({"model_init_kwargs": {"torch_dtype": "bfloat16", "a": 1}, "dtype": "float32"}).errors
+    assert problem.field == "model_init_kwargs"
+    assert problem.suggest == [{"a": 1}]
+
+
+@pytest.mark.parametrize("name", sorted({*NOT_OURS, *RENAMED, *DROPPED, *REFUSED, *IGNORED_WHEN_OFF} - set(FIELDS)))
+def test_an_empty_name_that_trl_knows_stops_nobody(name: str) -> None:
+    answer = check({name: None})
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+
+
+def test_a_recipe_for_several_machines_is_taken() -> None:
+    """As accelerate and alignment recipes write them: what is off or changes no result is left out, and said."""
+    recipe = {
+        "dataloader_pin_memory": True, "ddp_find_unused_parameters": False, "ddp_timeout": 1800, "fsdp_config": None,
+        "fsdp": "", "hub_token": None, "local_rank": -1, "skip_memory_metrics": True, "log_level": "info",
+        "hub_model_id": "me/mine", "hub_strategy": "every_save", "push_to_hub": False, "eval_accumulation_steps": 1,
+        "label_names": None, "warmup_ratio": None, "dataset_prompt_column": None, "bf16_full_eval": False,
+        "torch_compile_backend": None, "resume_from_checkpoint": None, "dataloader_prefetch_factor": 2,
+    }  # fmt: skip
+    answer = check(recipe)
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    said = " ".join(n.text.en for n in answer.notes if n.kind == "changed")
+    assert "hub_model_id is left out: models and measures stay on this machine" in said
+    assert "log_level" in said
+
+
+def test_a_token_is_in_no_message() -> None:
+    answer = check({"hub_token": "hf_secret", "push_to_hub": True})
+    assert "hf_secret" not in str(answer.to_json())
+
+
+def test_columns_and_the_system_prompt_of_a_script_are_arguments_of_the_dataset() -> None:
+    answer = check({
+        "dataset_name": "me/sums", "dataset_prompt_column": "problem", "system_prompt": "Be brief.",
+        "dataset_config": "main", "dataset_train_split": "train", "dataset_args": {"ground_truth_column": "answer"},
+    })  # fmt: skip
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert answer.config is not None
+    assert answer.config.dataset_args == {
+        "ground_truth_column": "answer", "prompt_column": "problem", "system_prompt": "Be brief.", "subset": "main",
+        "split": "train",
+    }  # fmt: skip
+    assert len([n for n in answer.notes if n.field == "dataset_args" and n.kind == "changed"]) == 4
+
+
+def test_nicknames_lead_to_what_is_meant() -> None:
+    for nick, value, name in (
+        ("lr", 1e-5, "learning_rate"),
+        ("batch_size", 8, "per_device_train_batch_size"),
+        ("G", 4, "num_generations"),
+    ):
+        (problem,) = check({nick: value}).errors
+        assert [as_change(problem, s) for s in problem.suggest] == [(name, value)]
+    for word in ("label_smoothing", "labels", "accumulate", "epsilon_low_high", "xyz"):
+        (problem,) = check({word: 3}).errors
+        for suggestion in problem.suggest:
+            assert check(dict([as_change(problem, suggestion)])).config is not None, "a value that it cannot hold"
+    (problem,) = check({"num_generation": "many"}).errors
+    assert problem.suggest == []
+    assert "num_generations" in problem.rule.en
 
 
 def test_old_and_new_name_together() -> None:

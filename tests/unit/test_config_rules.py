@@ -98,6 +98,13 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("float16_full", {"dtype": "float16"}, None),
     ("no_tf32", {"tf32": True}, CPU),
     ("no_tf32", {"tf32": True}, OLD_GPU),
+    ("model", {"model": "/nonexistent/dir"}, None),
+    ("model", {"model": "no-such"}, None),
+    ("model", {"model": DATA}, None),
+    ("no_experts", {"router_aux_loss_coef": 0.1}, None),
+    ("no_experts", {"router_aux_loss_coef": 0.1, "model": "Qwen/Qwen2.5-0.5B-Instruct"}, None),
+    ("reporter", {"report_to": ["foo"]}, None),
+    ("reporter", {"report_to": ["wandb", "foo"]}, None),
     ("dataset", {"dataset": "arithmetik"}, None),
     ("dataset", {"dataset": "/no/such/file.jsonl"}, None),
     ("dataset_args", {"dataset_args": {"digits": 99}}, None),
@@ -138,6 +145,10 @@ def test_rule(code: str, raw: dict[str, Any], device: DeviceFacts | None) -> Non
     ("bitsandbytes", {"peft": "qlora"}, "quantiser_package"),
     ("bitsandbytes", {"optim": "adamw_8bit"}, "optimizer_package"),
     ("torchao", {"optim": "adamw_torch_8bit"}, "optimizer_package"),
+    ("tensorboard", {"report_to": "tensorboard"}, "reporter"),
+    ("wandb", {"report_to": ["wandb"]}, "reporter"),
+    ("kernels", {"model_init_kwargs": {"use_kernels": True}}, "kernels_package"),
+    ("flash_attn", {"attn_implementation": "flash_attention_2"}, "attention_package"),
 ])  # fmt: skip
 def test_what_is_not_installed(monkeypatch: pytest.MonkeyPatch, package: str, raw: dict[str, Any], code: str) -> None:
     monkeypatch.setattr(base.importlib.util, "find_spec", lambda name: None)
@@ -179,6 +190,16 @@ def test_the_defaults_fit_each_other() -> None:
     assert answer.config.max_completion_length <= facts.context // 2
 
 
+def test_models_and_reporters_that_are_there_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    for model in ("embedded", "smollm2-135m", "org/name", str(tmp_path)):
+        assert check({"model": model}).ok
+    for reporters in ("none", "all", ["tensorboard", "wandb"]):
+        assert check({"report_to": reporters}).ok
+    assert check({"model": "someone/mixture", "router_aux_loss_coef": 0.1}).ok
+    assert "smollm2-135m" in check({"model": "smollm2-135"}).errors[0].suggest
+
+
 def test_every_rule_is_exercised() -> None:
     """A rule without a case here could be wrong for ever."""
     spoken: set[int] = set()
@@ -190,7 +211,7 @@ def test_every_rule_is_exercised() -> None:
     config = RunConfig(num_generations=8, per_device_eval_batch_size=1, eval_strategy="steps")
     spoken |= {i for i, one in enumerate(RULES) if list(one.find(config, Facts()))}
     silent = {RULES[i].find.__name__ for i in set(range(len(RULES))) - spoken}
-    assert silent <= {"quantiser_installed", "optimizer_installed"}, silent
+    assert silent <= {"quantiser_installed", "optimizer_installed", "kernels_installed", "attention_installed"}, silent
 
 
 class Watched:
@@ -206,7 +227,7 @@ class Watched:
 
 
 # Where another module is asked as a whole, it is handed the configuration itself.
-ASKS_OTHERS = {"known_dataset", "known_arguments", "known_model_arguments", "rows_to_imitate",
+ASKS_OTHERS = {"known_dataset", "known_arguments", "known_model", "known_model_arguments", "rows_to_imitate",
                "rows_to_train", "rows_to_hold_out", "columns_for_rewards"}  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from backend.config.rules import (
     data,
     evaluation,
     hardware,
+    logging,
     lora,
     model,
     objective,
@@ -16,6 +17,6 @@ from backend.config.rules import (
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "batch", "data", "evaluation", "find_all", "hardware", "lora", "model", "objective",
-    "reference", "rewards", "run_rules", "training", "vllm",
+    "RULES", "Facts", "batch", "data", "evaluation", "find_all", "hardware", "logging", "lora", "model",
+    "objective", "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip
