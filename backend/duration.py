@@ -52,8 +52,8 @@ def speed_of(device: DeviceFacts) -> Speed:
 @dataclass(frozen=True, slots=True)
 class Work:
     """The counts of a run: optimizer steps, micro-batches in each, generations, rows answered in evaluations before
-    and after (`evaluated`), rows imitated in the warm-up (`imitated`); `passes`: extra forward passes over each
-    generation (old log-probabilities, reference)."""
+    and after (`evaluated`), completions sampled in the trainer's own evaluations (`sampled`), rows imitated in the
+    warm-up (`imitated`); `passes`: extra forward passes over each generation (old log-probabilities, reference)."""
 
     steps: int
     micro_batches: int
@@ -63,6 +63,8 @@ class Work:
     imitated: int
     passes: int
     vllm: bool
+    sampled: int = 0
+    sampled_batch: int = 1
 
 
 def rough_seconds(load: Load, work: Work, device: DeviceFacts) -> float:
@@ -74,25 +76,38 @@ def rough_seconds(load: Load, work: Work, device: DeviceFacts) -> float:
     speed = speed_of(device)
     forward = 2.0 * load.params
 
-    def generate(sequences: int, vllm: bool) -> float:
-        compute = forward * sequences / speed.flops
-        reading = load.params * load.weight_bytes / speed.bandwidth
-        token = max(compute, reading) + (VLLM_TOKEN_S if vllm else load.layers * speed.layer_s)
-        return load.completion_tokens * token + forward * sequences * load.prompt_tokens / speed.flops
-
     def learn(rows: int, micro_batches: int) -> float:
         factor = (3 if load.adapter is None else 2) + (1 if load.checkpointing else 0)
         return factor * (rows * load.tokens * forward / speed.flops + micro_batches * load.layers * speed.layer_s)
 
-    generation = generate(load.generation_batch, work.vllm)
+    generation = _generate(load, speed, load.generation_batch, work.vllm)
     generation += work.passes * load.generation_batch * load.tokens * forward / speed.flops
     seconds = work.generations * generation
     seconds += work.steps * learn(load.micro_batch * work.micro_batches, work.micro_batches)
     seconds += learn(work.imitated, math.ceil(work.imitated / max(load.micro_batch, 1)))
     if work.evaluated:
         batches = math.ceil(work.evaluated / work.evaluation_batch)
-        seconds += batches * generate(min(work.evaluated, work.evaluation_batch), False)
-    return START_SECONDS + seconds
+        seconds += batches * _generate(load, speed, min(work.evaluated, work.evaluation_batch), False)
+    return START_SECONDS + seconds + sampled_seconds(load, work, device)
+
+
+def sampled_seconds(load: Load, work: Work, device: DeviceFacts) -> float:
+    """The trainer's own evaluations: each batch is generated, then scored in one forward pass and one for each of
+    `passes`."""
+    if not work.sampled:
+        return 0.0
+    speed, batches = speed_of(device), math.ceil(work.sampled / work.sampled_batch)
+    scored = (1 + work.passes) * work.sampled * load.tokens * 2.0 * load.params / speed.flops
+    return batches * _generate(load, speed, min(work.sampled, work.sampled_batch), work.vllm) + scored
+
+
+def _generate(load: Load, speed: Speed, sequences: int, vllm: bool) -> float:
+    """Seconds of one generation of this many completions, each as long as allowed."""
+    forward = 2.0 * load.params
+    compute = forward * sequences / speed.flops
+    reading = load.params * load.weight_bytes / speed.bandwidth
+    token = max(compute, reading) + (VLLM_TOKEN_S if vllm else load.layers * speed.layer_s)
+    return load.completion_tokens * token + forward * sequences * load.prompt_tokens / speed.flops
 
 
 def corrected_seconds(done_steps: int, elapsed: float, total_steps: int) -> float | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from backend.config.batch import batch_plan
+from backend.config.batch import batch_plan, steps_per_epoch
 from backend.config.resolve import resolve
 from backend.config.rules.lora import four_bit
+from backend.data import article_math
 from backend.duration import Work
 from backend.estimate import DeviceFacts, Load, lora_params
 
@@ -72,7 +73,26 @@ def _adapter(config: RunConfig, model: Any) -> int:
     )
 
 
-def work_of(config: RunConfig, steps: int) -> Work:
+def trainer_evaluations(config: RunConfig, steps: int, rows: int | None) -> int:
+    """How often the trainer itself evaluates in `steps` optimizer steps. `eval_delay` is not counted off."""
+    if config.eval_strategy == "no":
+        return 0
+    if config.eval_strategy == "epoch":
+        an_epoch = steps_per_epoch(config, rows) if rows else 0
+        often = math.ceil(steps / an_epoch) if an_epoch else math.ceil(config.num_train_epochs)
+    else:
+        every = config.eval_steps or config.logging_steps
+        often = int(steps // max(1, math.ceil(every * steps) if every < 1 else every))
+    return often + int(config.eval_on_start)
+
+
+def sampled_in_one_evaluation(config: RunConfig) -> int:
+    """The completions of one of them: a group for each held-out row."""
+    rows = min(config.eval_size, len(article_math.TEST)) if config.dataset == "article-math" else config.eval_size
+    return rows * (config.num_generations_eval or config.num_generations)
+
+
+def work_of(config: RunConfig, steps: int, rows: int | None = None) -> Work:
     """The counts of a whole run of `steps` optimizer steps."""
     batch = batch_plan(config)
     evaluations = int(config.evaluate_before) + int(config.evaluate_after)
@@ -90,4 +110,6 @@ def work_of(config: RunConfig, steps: int) -> Work:
         imitated=imitated,
         passes=int(not batch.on_policy) + int(config.beta > 0),
         vllm=config.use_vllm,
+        sampled=trainer_evaluations(config, steps, rows) * sampled_in_one_evaluation(config),
+        sampled_batch=config.per_device_eval_batch_size,
     )

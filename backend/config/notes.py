@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.config.batch import batch_plan, save_unit, total_steps
 from backend.config.inert import find_inert
-from backend.config.load import prompt_tokens
+from backend.config.load import prompt_tokens, sampled_in_one_evaluation, trainer_evaluations
 from backend.config.notes_objective import objective_notes
 from backend.config.plan import lighter, plan_memory
 from backend.config.report import Note
@@ -55,6 +55,15 @@ def _data(config: RunConfig, facts: Facts) -> Iterable[Note]:
             "평가용 행이 없어 학습 전후 평가를 하지 않습니다",
         )
         yield Note("warn", "eval_size", text, "no_eval")
+    if config.eval_strategy == "steps" and config.eval_steps is None:
+        total = total_steps(config, facts.rows)
+        often = f"{trainer_evaluations(config, total, facts.rows):,}" if total else "?"
+        size = f"{sampled_in_one_evaluation(config):,}"
+        text = Text(
+            f"empty: the trainer evaluates at every logging step, {often} times with {size} completions each",
+            f"비어 있어 기록할 때마다 평가합니다: {often}번, 매번 답변 {size}개",
+        )
+        yield Note("warn", "eval_steps", text, "eval_every_log")
     context = facts.model.context if facts.model else None
     room = context - config.max_completion_length if context else None
     if room is not None and 0 < room < prompt_tokens(config):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.config.batch import batch_plan, steps_per_epoch, total_steps
 from backend.config.load import load_of, work_of
-from backend.duration import MEASURED_BASIS, rough_basis, rough_seconds
+from backend.duration import MEASURED_BASIS, rough_basis, rough_seconds, sampled_seconds
 from backend.estimate import LIMITS, PARTS, memory_parts
 from backend.text import Text, words
 
@@ -149,9 +149,13 @@ def _time(
 ) -> tuple[float | None, Text | None]:
     if total is None:
         return None, None
+    device, known = facts.device, facts.model is not None and facts.device is not None
+    load = load_of(config, facts.model, device) if known and device else None
+    work = work_of(config, total, facts.rows)
     if step_seconds is not None:
-        return total * step_seconds, MEASURED_BASIS
-    if facts.model is None or facts.device is None:
+        # A measured step holds no evaluation.
+        more = sampled_seconds(load, work, device) if load and device else 0.0
+        return total * step_seconds + more, MEASURED_BASIS
+    if load is None or device is None:
         return None, None
-    load = load_of(config, facts.model, facts.device)
-    return rough_seconds(load, work_of(config, total), facts.device), rough_basis(facts.device)
+    return rough_seconds(load, work, device), rough_basis(device)

@@ -96,6 +96,7 @@ WARNED: list[tuple[str, str | None, dict[str, Any], DeviceFacts | None]] = [
     ("gpu_idle", "use_cpu", {"use_cpu": True}, GPU),
     ("remote_code", "trust_remote_code", {"trust_remote_code": True}, None),
     ("context", "max_completion_length", {"max_completion_length": 500}, None),
+    ("eval_every_log", "eval_steps", {"eval_strategy": "steps"}, None),
 ]  # fmt: skip
 
 
@@ -125,6 +126,8 @@ SILENT: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("cispo_high", {"loss_type": "cispo", "epsilon_high": 5.0}, None),
     ("memory", {}, CPU),
     ("context", {}, None),
+    ("eval_every_log", {"eval_strategy": "steps", "eval_steps": 5}, None),
+    ("eval_every_log", {"eval_strategy": "epoch"}, None),
     ("context", {"model": "no/such", "max_completion_length": 1_000_000}, None),
 ]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from backend.config import RunConfig, batch_plan, check, resolve, steps_per_epoch, total_steps
+from backend.config.load import trainer_evaluations, work_of
 from backend.config.plan import Plan
 from backend.duration import corrected_seconds
 from backend.estimate import DeviceFacts, Load, kv_bytes_per_token, lora_params, memory_parts
@@ -175,6 +176,42 @@ def test_time_rough_measured_and_corrected() -> None:
     assert "measured" in measured.seconds_basis.en
     assert corrected_seconds(2, 4.0, 100) is None
     assert corrected_seconds(3, 6.0, 100) == 200.0
+
+
+EVALUATIONS: list[tuple[dict[str, Any], int]] = [
+    ({}, 0),
+    ({"eval_on_start": True, "eval_strategy": "epoch", "num_train_epochs": 3, "max_steps": -1}, 4),
+    ({"eval_strategy": "epoch"}, 3),  # 50 steps of 20 rows
+    ({"eval_strategy": "steps"}, 50),  # as often as logging
+    ({"eval_strategy": "steps", "logging_steps": 10}, 5),
+    ({"eval_strategy": "steps", "eval_steps": 25}, 2),
+    ({"eval_strategy": "steps", "eval_steps": 0.1}, 10),
+]
+
+
+@pytest.mark.parametrize(("raw", "want"), EVALUATIONS)
+def test_the_evaluations_of_the_trainer_are_counted(raw: dict[str, Any], want: int) -> None:
+    config = RunConfig(**{"dataset": "article-math", "max_steps": 50, **raw})
+    steps = total_steps(config, 20)
+    assert steps is not None
+    assert trainer_evaluations(config, steps, 20) == want
+    work = work_of(config, steps, 20)
+    assert (work.sampled, work.sampled_batch) == (want * 5 * 8, 8)
+
+
+def test_the_evaluations_of_the_trainer_take_time() -> None:
+    base = {"max_steps": 50, "eval_size": 200}
+    often = {**base, "eval_strategy": "steps"}
+    without, seldom, always = (plan(raw, CPU).seconds for raw in (base, {**often, "eval_steps": 25}, often))
+    assert without is not None
+    assert seldom is not None
+    assert always is not None
+    assert always - without == pytest.approx(25 * (seldom - without))
+    # 200 prompts of 8 completions, against one prompt a step
+    assert always > 100 * without
+    measured = plan({**often, "eval_steps": 25}, CPU, step_seconds=2.0).seconds
+    assert measured is not None
+    assert measured > 100.0
 
 
 HARDWARE: list[tuple[DeviceFacts, dict[str, Any], tuple[bool, bool, bool, str, bool]]] = [
