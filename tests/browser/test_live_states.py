@@ -53,3 +53,20 @@ def test_a_failed_run_says_why_and_marks_what_was_not_a_number(page: Page, crash
     assert marks == [[[5], ["손실: NaN"]]]
     loss = page.evaluate("document.getElementById('chart-optim').data.find(t => t.uid === 'optim-loss').y[4]")
     assert loss is None, "a gap stays a gap"
+
+
+def test_a_tied_group_shows_no_advantage_by_rounding(server: Server, page: Page) -> None:
+    """Eight totals of 1.2 leave advantages of 1e-7 in float32. The page must not draw them as signal."""
+    run = server.new_run(steps=3)
+    server.wait_state(run, "succeeded")
+    one = {"text": "12", "tokens": 3, "truncated": False, "rewards": [1.0, 1.0], "total": 1.2000000476837158}
+    group = {
+        "id": 1, "step": 3, "phase": "train", "prompt": "5+7", "prompt_format": "text", "ground_truth": "12",
+        "reward_names": ["accuracy", "format"], "completions": [{**one, "advantage": 1.19e-7}] * 8,
+    }  # fmt: skip
+    page.route("**/samples?*", lambda route: route.fulfill(json={"groups": [group]}))
+    page.goto(f"{server.url}?run={run}&tab=live&lang=en")
+    page.locator("#live-groups").scroll_into_view_if_needed()
+    page.wait_for_selector("#live-groups .tied")
+    assert set(page.locator("#live-groups .cell-advantage .num").all_inner_texts()) == {"0"}
+    assert {bar.evaluate("b => b.style.width") for bar in page.locator("#live-groups .advantage-bar i").all()} == {"0%"}

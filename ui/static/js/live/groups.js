@@ -5,6 +5,12 @@ import { plain } from '../plain.js';
 const SHOWN = 3; // groups at a time
 const FIRST = 4000; // characters of a text before "more"
 
+// Equal totals leave advantages of 1e-7 by rounding (a total of 1.2 has no exact float32): they are no signal.
+const isTied = (completions) => {
+  const totals = completions.map((one) => one.total).filter((total) => total !== null);
+  return totals.length > 1 && Math.max(...totals) - Math.min(...totals) <= 1e-6 * Math.max(1, ...totals.map(Math.abs));
+};
+
 export class Groups {
   constructor(root, ctx) {
     Object.assign(this, { ctx, run: null, step: undefined, cursor: -1, shown: -1, visible: false, reading: false, busy: false, asked: 0 });
@@ -92,7 +98,7 @@ export class Groups {
     const totals = group.completions.map((one) => this.#parts(group, one).reduce((sum, part) => sum + Math.abs(part.weighted), 0));
     const widest = Math.max(1e-9, ...totals);
     const strongest = Math.max(1e-9, ...group.completions.map((one) => Math.abs(one.advantage ?? 0)));
-    const tied = group.completions.length > 1 && group.completions.every((one) => Math.abs(one.advantage ?? 0) < 1e-9);
+    const tied = isTied(group.completions);
     return h('article', { class: 'card group' },
       h('header', {},
         h('span', { class: 'caption num', t: 'groups.step', vars: { step: group.step } }),
@@ -103,7 +109,7 @@ export class Groups {
         group.ground_truth === null ? null : [h('dt', { class: 'caption', t: 'groups.truth' }), h('dd', { class: 'mono' }, plain(group.ground_truth, h, FIRST))]),
       h('div', { class: 'rows', role: 'table' },
         h('div', { class: 'completion head caption', role: 'row' }, ['reward', 'advantage', 'tokens', 'text'].map((name) => h('span', { role: 'columnheader', t: `groups.${name}` }))),
-        group.completions.map((one) => this.#completion(group, one, widest, strongest))));
+        group.completions.map((one) => this.#completion(group, tied ? { ...one, advantage: 0 } : one, widest, strongest))));
   }
 
   #prompt(group) {

@@ -102,7 +102,7 @@ export function figure(panel, store, options) {
     return alone(one) && named(one) ? made.map((trace) => ({ ...trace, showlegend: false })) : made;
   });
   traces.push(...marks(shown, rows, options));
-  return { traces, layout: layout(panel, rows, options) };
+  return { traces, layout: layout(panel, rows, { ...options, legendLines: legendLines(traces, options.narrow) }) };
 }
 
 function lines(one, panel, store, { smoothing, scale, colors, t }) {
@@ -160,7 +160,15 @@ function marks(shown, rows, { scale, colors, t }) {
 
 const axisName = (row) => (row === 0 ? 'yaxis' : `yaxis${row + 1}`);
 
-function layout(panel, rows, { xTitle, zoom, colors, t, narrow, revision }) {
+// A legend that wraps would lie on the title of the first axis: on a narrow chart it gets the lines that it needs.
+// Plotly gives each entry its text and about 46 px of line and gaps; 290 px are left beside the margins at 390.
+function legendLines(traces, narrow) {
+  if (!narrow) return 1;
+  const widths = traces.filter((trace) => trace.showlegend !== false && trace.name).map((trace) => 46 + 7 * trace.name.length);
+  return Math.max(1, Math.ceil(widths.reduce((sum, width) => sum + width, 0) / 290));
+}
+
+function layout(panel, rows, { xTitle, zoom, colors, t, narrow, revision, legendLines: lines }) {
   const font = { family: colors.font, size: 12, color: colors.muted };
   const grid = { gridcolor: colors.line, zerolinecolor: colors.line, linecolor: colors.line, tickfont: font, automargin: false };
   const height = rows.length ? (1 - GAP * (rows.length - 1)) / rows.length : 1;
@@ -188,7 +196,7 @@ function layout(panel, rows, { xTitle, zoom, colors, t, narrow, revision }) {
       title: { text: literal(xTitle), font, standoff: 4 }, nticks: narrow ? 5 : 9, hoverformat: ',.4~g', tickformat: zoom || xTitle !== t('chart.x_tokens') ? '' : '.2~s',
       ...(zoom ? { range: [...zoom], autorange: false } : { autorange: true }),
     },
-    margin: { l: 50, r: 12, t: 44, b: 36 },
+    margin: { l: 50, r: 12, t: 25 + 19 * lines, b: 36 },
     paper_bgcolor: 'rgba(0,0,0,0)',
     plot_bgcolor: 'rgba(0,0,0,0)',
     font,
