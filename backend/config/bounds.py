@@ -22,8 +22,9 @@ def bounds_text(meta: Setting) -> Text:
         (meta.lt, "below {}", "{} 미만"),
     ):
         if value is not None:
-            en.append(english.format(f"{value:g}"))
-            ko.append(korean.format(f"{value:g}"))
+            number = str(int(value)) if value == int(value) else f"{value:g}"
+            en.append(english.format(number))
+            ko.append(korean.format(number))
     return Text(" and ".join(en), ", ".join(ko))
 
 

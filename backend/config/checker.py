@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from backend.config.coerce import coerce
+from backend.config.layers import today
 from backend.config.legacy import translate
 from backend.config.notes import find_notes
 from backend.config.plan import make_plan
-from backend.config.report import Check, Note, Problem
+from backend.config.report import Check, Note, Problem, as_change, change
 from backend.config.rules import run_rules
 from backend.config.rules.base import Facts
-from backend.config.schema import RunConfig
+from backend.config.schema import FIELDS, RunConfig
 from backend.config.surroundings import DATA_FIELDS, model_facts, row_count
 from backend.config.tried import Tried
 from backend.estimate import DeviceFacts
@@ -50,10 +52,26 @@ def check(
         tried = Tried(provisional, facts, frozenset(unreadable))
         problems = [tried.usable(p) if p.field in unreadable else p for p in problems]
     problems += run_rules(provisional, facts, frozenset(unreadable))
+    problems = [_as_written(problem, raw) for problem in problems]
     if unreadable:
         return Check(None, problems, notes, None)
     notes += find_notes(provisional, facts, set(good))
     return Check(provisional, problems, _unique(notes), make_plan(provisional, facts, step_seconds))
+
+
+def _as_written(problem: Problem, raw: Mapping[str, Any]) -> Problem:
+    """The problem under the old names that `raw` uses: today's name beside them would be refused as the second one."""
+    old = {today(name): name for name, value in raw.items() if name not in FIELDS and value is not None}
+    if not old.keys() & {problem.field, *(as_change(problem, each)[0] for each in problem.suggest)}:
+        return problem
+    field = old.get(problem.field, problem.field)
+    suggest: list[Any] = []
+    for each in problem.suggest:
+        name, value = as_change(problem, each)
+        name = old.get(name, name)
+        if value is not None or name in FIELDS:  # nothing under an old name says nothing
+            suggest.append(value if name == field else change(name, value))
+    return replace(problem, field=field, suggest=suggest)
 
 
 def _unique(notes: list[Note]) -> list[Note]:

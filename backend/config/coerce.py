@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 from typing import Any
 
 from backend.config.bounds import LARGEST, bound_broken, bounds_text, nearest
@@ -18,6 +19,7 @@ _TRUE = {"true", "yes", "on", "1"}
 _FALSE = {"false", "no", "off", "0"}
 _NONE = {"", "none", "null", "~"}
 _MISSING = object()
+PATTERN = re.compile(r"[\\^$*+?()|{}]")
 
 _WORDS = {
     "bool": Text("true or false", "true 또는 false"),
@@ -42,6 +44,8 @@ def coerce(name: str, raw: Any) -> tuple[Any, Problem | None]:
     if isinstance(raw, str) and "str" in kind.members and kind.optional and raw.strip().lower() in _NONE:
         return None, None
     for member in kind.members:
+        if member == "list[str]" and "str" in kind.members and isinstance(raw, str) and PATTERN.search(raw):
+            continue  # PEFT takes a text for a regular expression, a list for names
         value = _as(member, raw, kind)
         if value is not _MISSING:
             broken = bound_broken(SETTINGS[name], value)
@@ -182,6 +186,8 @@ def _near_numbers(name: str, kind: Kind, raw: Any, default: Any) -> list[Any]:
         around = [math.floor(value), math.ceil(value)]
         good = [v for v in around if bound_broken(SETTINGS[name], v) is None]
         return good or nearest(SETTINGS[name], value, default, True)
+    if "bool" in kind.members:
+        return [True, False, *([None] if kind.optional else [])]
     if default is None and kind.optional:
         return [None]
     return [default]

@@ -115,6 +115,9 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
             Text(f"save_strategy is {config.save_strategy}", f"save_strategy가 {config.save_strategy}입니다"),
             "no_save_steps",
         )
+    if config.save_strategy == "no":
+        none = Text("nothing is saved (save_strategy no)", "저장하는 것이 없습니다(save_strategy no)")
+        say(("load_best_model_at_end",), none, "no_saves")
     if not config.log_completions:
         say(PRINTING, Text("only with log_completions", "log_completions를 켤 때만 쓰입니다"), "no_printing")
     if config.max_steps > 0:

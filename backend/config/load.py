@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.config.batch import batch_plan, steps_per_epoch
 from backend.config.resolve import resolve
-from backend.config.rules.lora import four_bit
+from backend.config.rules.lora import four_bit, matches
 from backend.data import article_math
 from backend.duration import Work
 from backend.estimate import DeviceFacts, Load, lora_params
@@ -15,6 +15,7 @@ from backend.estimate import DeviceFacts, Load, lora_params
 if TYPE_CHECKING:
     from backend.config.schema import RunConfig
 
+PROJECTIONS = {"self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"), "mlp": ("gate_proj", "up_proj", "down_proj")}
 PROMPT_TOKENS = 256
 SHORT_PROMPT_TOKENS = 96  # the built-in sets: one sentence and a chat template
 BARE_PROMPT_TOKENS = 32  # the embedded model is asked bare sums
@@ -64,9 +65,17 @@ def _head(model: Any) -> int:
     return getattr(model, "per_head", 0) or model.hidden // model.heads
 
 
+def _matched(pattern: str) -> list[str]:
+    """The projections that a regular expression means, with their places in a Llama."""
+    if pattern == "all-linear":
+        return [pattern]
+    return [name for part, names in PROJECTIONS.items() for name in names
+            if matches(pattern, f"model.layers.0.{part}.{name}")]  # fmt: skip
+
+
 def _adapter(config: RunConfig, model: Any) -> int:
     targets = config.lora_target_modules
-    named = ["q_proj", "v_proj"] if targets is None else [targets] if isinstance(targets, str) else targets
+    named = ["q_proj", "v_proj"] if targets is None else _matched(targets) if isinstance(targets, str) else targets
     head = _head(model)
     return lora_params(
         config.lora_r, named, model.layers, model.hidden, model.heads * head, model.kv_heads * head, model.intermediate

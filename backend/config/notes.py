@@ -102,11 +102,12 @@ def _rate(config: RunConfig, facts: Facts) -> Iterable[Note]:
         yield Note("warn", "learning_rate", text, "rate_high")
     weights = resolve(config, facts.device).dtype if facts.device else config.dtype
     if not adapter and weights == "bfloat16" and 0 < rate <= ROUNDED_AWAY:
+        cuda = device_kind(config, facts) in (None, "cuda")
         text = Text(
-            "bfloat16 weights with a small learning rate: updates are rounded away; dtype float32 with bf16 autocast "
-            "keeps them",
+            "bfloat16 weights with a small learning rate: updates are rounded away; dtype float32"
+            f"{' with bf16 autocast' if cuda else ''} keeps them",
             "bfloat16 가중치와 작은 학습률: 업데이트가 반올림으로 사라집니다. "
-            "dtype float32와 bf16 혼합 정밀도를 쓰세요",
+            f"dtype float32{'와 bf16 혼합 정밀도' if cuda else ''}를 쓰세요",
         )
         yield Note("warn", "dtype", text, "bf16_lost")
     total = total_steps(config, facts.rows)

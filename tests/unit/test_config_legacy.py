@@ -171,6 +171,29 @@ def test_old_and_new_name_together() -> None:
     assert "dtype" in problem.rule.en
 
 
+AS_WRITTEN: list[tuple[dict[str, Any], str]] = [
+    ({"gradient_checkpointing": "maybe"}, "gradient_checkpointing"),
+    ({"max_new_tokens": 100_000}, "max_new_tokens"),
+    ({"max_new_tokens": "many"}, "max_new_tokens"),
+    ({"per_gpu_train_batch_size": 3}, "num_generations"),
+    ({"evaluation_strategy": "often"}, "evaluation_strategy"),
+    ({"reward_funcs": ["acuracy"]}, "reward_funcs"),
+    ({"no_cuda": "perhaps"}, "no_cuda"),
+]
+
+
+@pytest.mark.parametrize(("raw", "field"), AS_WRITTEN)
+def test_a_problem_stands_under_the_name_that_was_written(raw: dict[str, Any], field: str) -> None:
+    """What would do under today's name would be refused beside the old one."""
+    (problem,) = check(raw).errors
+    assert problem.field == field
+    assert problem.suggest
+    for suggestion in problem.suggest:
+        name, value = as_change(problem, suggestion)
+        after = check({**raw, name: value})
+        assert after.ok, (name, value, [(p.field, p.rule.en) for p in after.errors])
+
+
 def test_unknown_names_get_the_nearest() -> None:
     (problem,) = check({"num_generation": 4}).errors
     assert problem.code == "unknown"

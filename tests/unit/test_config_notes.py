@@ -53,6 +53,7 @@ INERT: list[tuple[str, str, dict[str, Any]]] = [
     ("no_eval_strategy", "per_device_eval_batch_size", {"per_device_eval_batch_size": 1}),
     ("eval_epochs", "eval_steps", {"eval_strategy": "epoch", "eval_steps": 5}),
     ("no_save_steps", "save_steps", {"save_strategy": "epoch", "save_steps": 5}),
+    ("no_saves", "load_best_model_at_end", {"load_best_model_at_end": True, "save_strategy": "no"}),
     ("no_printing", "num_completions_to_print", {"num_completions_to_print": 2}),
     ("steps_first", "num_train_epochs", {"max_steps": 5, "num_train_epochs": 2}),
     ("steps_first", "sft_num_train_epochs", {"stages": ["sft", "grpo"], "sft_max_steps": 5, "sft_num_train_epochs": 2}),
@@ -154,6 +155,13 @@ ACTS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("field", "raw"), ACTS)
 def test_what_acts_is_not_called_inert(field: str, raw: dict[str, Any]) -> None:
     assert field not in {n.field for n in notes(raw) if n.kind == "inert"}
+
+
+def test_no_autocast_is_advised_where_there_is_none() -> None:
+    for device, said in ((CPU, False), (GPU, True), (None, True)):
+        (note,) = [n for n in notes({"dtype": "bfloat16"}, device) if n.code == "bf16_lost"]
+        assert ("autocast" in note.text.en) is said
+        assert ("혼합 정밀도" in note.text.ko) is said
 
 
 def test_the_resolved_objective_is_always_shown() -> None:

@@ -138,6 +138,11 @@ def test_lora_trains_little() -> None:
     assert got["weights"] == 2 * 494_032_768 + 4 * adapter
 
 
+def test_a_pattern_of_modules_counts_as_the_modules_it_means() -> None:
+    named = parts({"peft": "lora", "lora_target_modules": ["q_proj", "v_proj"]})
+    assert parts({"peft": "lora", "lora_target_modules": r".*\.(q|v)_proj"}) == named
+
+
 def test_more_accumulation_and_smaller_batches_need_less() -> None:
     big = parts({"per_device_train_batch_size": 32})
     small = parts({"per_device_train_batch_size": 8, "gradient_accumulation_steps": 4})

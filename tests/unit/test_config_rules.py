@@ -66,6 +66,8 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("hub_repo", {"log_completions_hub_repo": "me/them"}, None),
     ("lora_target_modules_head", {"peft": "lora", "lora_target_modules": ["q_proj", "lm_head"]}, None),
     ("lora_modules_to_save_head", {"peft": "lora", "lora_modules_to_save": ["lm_head"]}, None),
+    ("lora_target_modules_head", {"peft": "lora", "lora_target_modules": ".*head"}, None),
+    ("modules_pattern", {"peft": "lora", "lora_target_modules": ".*("}, None),
     ("no_modules", {"peft": "lora", "lora_target_modules": []}, None),
     ("quantised_training", {"load_in_4bit": True}, None),
     ("quantised_training", {"load_in_8bit": True, "peft": "lora"}, None),
@@ -177,6 +179,12 @@ def test_the_best_is_saved_at_evaluations_in_the_worker_too() -> None:
 def test_the_measures_of_an_evaluation_are_taken(name: str) -> None:
     assert check({**BEST, "eval_steps": 10, "save_steps": 50, "metric_for_best_model": name}).ok
     assert "eval_rewards/accuracy/mean" in check({**BEST, "metric_for_best_model": "accuracy"}).errors[0].suggest
+
+
+def test_weights_are_counted_in_words() -> None:
+    assert [p.code for p in check({"rewards": [], "reward_weights": [1.0]}).errors] == ["no_rewards"]
+    (problem,) = check({"rewards": ["accuracy"], "reward_weights": [1.0, 0.2]}).errors
+    assert problem.rule.en == "must hold one number, for accuracy"
 
 
 def test_the_defaults_fit_each_other() -> None:

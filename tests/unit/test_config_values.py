@@ -37,6 +37,10 @@ TAKEN: list[tuple[str, Any, Any]] = [
     ("lora_bias", "none", "none"),
     ("lora_target_modules", "all-linear", "all-linear"),
     ("lora_target_modules", "q_proj,v_proj", ["q_proj", "v_proj"]),
+    ("lora_target_modules", r".*\.(q|v)_proj", r".*\.(q|v)_proj"),
+    ("lora_target_modules", r".*(q_proj,)?v_proj", r".*(q_proj,)?v_proj"),
+    ("lora_target_modules", "model.layers.0.q_proj", ["model.layers.0.q_proj"]),
+    ("lora_target_modules", '["q_proj"]', ["q_proj"]),
     ("pad_to_multiple_of", "auto", "auto"),
     ("pad_to_multiple_of", "64", 64),
     ("pad_to_multiple_of", None, None),
@@ -83,6 +87,11 @@ def test_refused_in_words(name: str, raw: Any) -> None:
     assert problem.suggest
     for suggestion in problem.suggest:
         assert coerce(name, suggestion)[1] is None, suggestion
+
+
+def test_bounds_are_written_out() -> None:
+    assert check({"seed": -1}).errors[0].rule.en == "must be at least 0 and at most 4294967295"
+    assert check({"learning_rate": -1}).errors[0].rule.en == "must be at least 0"
 
 
 def test_a_choice_offers_the_closest_first() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from backend.config.report import Problem, change
@@ -29,10 +30,30 @@ def not_the_head(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     for name in ("lora_target_modules", "lora_modules_to_save"):
         value = getattr(config, name)
         listed = [value] if isinstance(value, str) else value or []
-        if "lm_head" in listed:
-            rest = [m for m in listed if m != "lm_head"]
+        if "lm_head" in listed or (isinstance(value, str) and matches(value, "lm_head")):
+            rest = [m for m in listed if m != "lm_head" and not isinstance(value, str)]
             fallback = "all-linear" if name == "lora_target_modules" else None
             yield Problem(name, value, text, [rest or fallback, fallback], f"{name}_head")
+
+
+def matches(pattern: str, module: str) -> bool:
+    """Whether a module would get an adapter by this regular expression, as PEFT looks for it."""
+    try:
+        return re.fullmatch(pattern, module) is not None
+    except re.error:
+        return False
+
+
+@rule("peft", "lora_target_modules")
+def modules_pattern(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    pattern = config.lora_target_modules
+    if config.peft == "none" or not isinstance(pattern, str):
+        return
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        text = Text(f"is no valid pattern: {error}", f"올바른 정규식이 아닙니다: {error}")
+        yield Problem("lora_target_modules", pattern, text, ["all-linear"], "modules_pattern")
 
 
 @rule("peft", "lora_target_modules")

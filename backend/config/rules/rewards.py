@@ -58,12 +58,13 @@ def distinct_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 @rule("rewards", "reward_weights")
 def weight_each(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     weights, count = config.reward_weights, len(config.rewards)
-    if weights is None:
-        return
+    if weights is None or not count:
+        return  # some_rewards says that there is none
+    listed = ", ".join(config.rewards)
     if len(weights) != count:
         text = Text(
-            f"must hold {count} numbers, one for each of: {', '.join(config.rewards)}",
-            f"{', '.join(config.rewards)}마다 하나씩, 숫자 {count}개여야 합니다",
+            f"must hold {f'{count} numbers, one for each of:' if count > 1 else 'one number, for'} {listed}",
+            f"{listed}마다 하나씩, 숫자 {count}개여야 합니다" if count > 1 else f"{listed}의 숫자 하나여야 합니다",
         )
         longer = [*weights, *[1.0] * count][:count]
         suggest = [longer, None] if any(longer) else [None]
