@@ -57,6 +57,10 @@ def free_port(host: str, first: int) -> int:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((host.strip("[]"), port))
+            except socket.gaierror as error:
+                raise StudioError(
+                    f"--host {host}: there is no such address on this machine ({error.strerror})."
+                ) from error
             except OSError:
                 continue
             return port

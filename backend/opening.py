@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from backend.errors import StudioError
+from backend.errors import Refused, StudioError
 from backend.settings import Settings
 from backend.text import Text
 from storage.db import Database, migrate
-from storage.errors import StorageError
+from storage.errors import DatabaseAddressBad, StorageError
 
 
 def open_database(settings: Settings) -> Database:
     """The database of this home, made and migrated when needed.
 
-    Raises StudioError for a folder that cannot be written and for a database newer than this program.
+    Raises Refused for an address that is none, StudioError for a folder that cannot be written and for a database
+    newer than this program.
     """
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
         migrate(settings.database_url)
         return Database(settings.database_url)
+    except DatabaseAddressBad as error:
+        raise Refused(Text(en=error.en, ko=error.ko)) from error
     except StorageError as error:
         raise StudioError(Text(en=error.en, ko=error.ko)) from error
     except OSError as error:

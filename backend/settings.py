@@ -42,8 +42,10 @@ class Settings:
             raise _no_folder("", "empty", "비어 있음")
         chosen = home or os.environ.get("GRPO_STUDIO_HOME") or PROJECT / ".studio"
         try:
-            return cls(Path(chosen).expanduser().resolve())
-        except (OSError, RuntimeError, ValueError) as error:  # ~nobody, a loop of links, a name that is too long
+            folder = Path(chosen).expanduser().resolve()
+            str(folder).encode("utf-8")
+            return cls(folder)
+        except (OSError, RuntimeError, ValueError) as error:  # a name that is too long, ~nobody, not UTF-8
             raise _no_folder(str(chosen), str(error), str(error)) from error
 
     @property

@@ -12,6 +12,10 @@ class StorageError(Exception):
         super().__init__(en)
 
 
+class DatabaseAddressBad(StorageError):
+    """What was given is not the address of a database, or there is no driver for it."""
+
+
 class DatabaseTooNew(StorageError):
     """The database was written by a later version of this program."""
 

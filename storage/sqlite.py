@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.engine import make_url as parsed
 from sqlalchemy.exc import ArgumentError
 
-from storage.errors import DatabaseUnwritable, StorageError
+from storage.errors import DatabaseAddressBad, DatabaseUnwritable, StorageError
 
 READ = "grpo_read"
 BUSY_S = 30.0
@@ -45,14 +45,14 @@ def journal_mode() -> str:
 
 
 def make_url(address: str | URL) -> URL:
-    """The address, parsed. StorageError, without repeating it (it may hold a password), when it is none or when
+    """The address, parsed. DatabaseAddressBad, without repeating it (it may hold a password), when it is none or when
     there is no driver for it."""
     try:
         url = parsed(address)
         url.get_dialect().import_dbapi()
     except (ArgumentError, ValueError, ImportError) as error:
         why = "" if isinstance(error, ArgumentError) and "parse" in str(error) else f" ({error})"
-        raise StorageError(
+        raise DatabaseAddressBad(
             f"DATABASE_URL is not the address of a database that can be used here{why}: "
             "give one like sqlite:////path/studio.db, or leave it out",
             f"DATABASE_URL은 여기서 쓸 수 있는 데이터베이스 주소가 아닙니다{why}. "

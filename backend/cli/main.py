@@ -34,6 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except StudioError as error:
         out.refused(error)
         return 1
+    except RecursionError:
+        out.error("the values are nested too deeply to be read")
+        return 2
     except BrokenPipeError:
         # The reader of the answer has gone (`... | head`): nothing is wrong, and nobody is there to be told.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -245,6 +245,21 @@ def test_options_are_not_guessed(studio: Studio, words: list[str]) -> None:
     assert "unrecognized arguments" in said
 
 
+def test_input_that_nothing_can_read_is_refused_in_words(studio: Studio) -> None:
+    deep = "[" * 900 + "1" + "]" * 900
+    for words, environment, said in (
+        (["check", "--set", f"dataset_args={{a: {deep}}}"], {}, "nested too deeply"),
+        (["runs"], {"DATABASE_URL": "garbage"}, "DATABASE_URL is not the address"),
+    ):
+        code, answer, _ = studio.cli(*words, **environment)
+        assert code == 2
+        assert said in answer["error"]["en"]
+    code, answer, said = studio.cli("check", "--set", "model=" + "x" * 300)
+    assert code == 2
+    assert "model" in [error["field"] for error in answer["errors"]]
+    assert "OSError" not in said
+
+
 def test_an_empty_home_and_an_empty_out_are_refused(studio: Studio) -> None:
     studio.set(FAKE_STEPS="2")
     studio.cli("train", *SETS, "--wait")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import Refused, StudioError
+from backend.errors import Refused
 from backend.services import Services
 from backend.settings import Settings
 from storage.runs import create_run
@@ -32,7 +32,7 @@ def test_the_database_lies_in_its_home(tmp_path: Path, monkeypatch: pytest.Monke
     assert (settings.home / "studio.db").is_file()
 
 
-@pytest.mark.parametrize("home", ["", "~nobody-has-this-name/x", "a\0b"])
+@pytest.mark.parametrize("home", ["", "~nobody-has-this-name/x", "a\0b", "a\udcffb"])
 def test_a_home_that_is_no_folders_name_is_refused(home: str) -> None:
     with pytest.raises(Refused, match="--home"):
         Settings.from_environment(home)
@@ -48,6 +48,6 @@ def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_an_address_that_is_none_is_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
-    with pytest.raises(StudioError, match="DATABASE_URL is not the address") as refused:
+    with pytest.raises(Refused, match="DATABASE_URL is not the address") as refused:
         Services(Settings(tmp_path))
     assert "hunter2" not in str(refused.value)

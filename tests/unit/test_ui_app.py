@@ -42,6 +42,12 @@ def test_no_port_left_is_said_in_words() -> None:
         app.free_port("203.0.113.7", 7860)
 
 
+@pytest.mark.parametrize("host", ["256.1.1.1", "a..b"])
+def test_a_host_that_is_no_address_is_said_in_words(host: str) -> None:
+    with pytest.raises(StudioError, match=r"--host .*no such address"):
+        app.free_port(host, 7860)
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.5", "example.com"])
 def test_other_addresses_need_a_password(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPACE_ID", raising=False)
