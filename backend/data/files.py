@@ -38,7 +38,13 @@ def rows(path: Path, args: Mapping[str, Any]) -> list[dict[str, Any]]:
     check(args)
     if not path.is_file():
         raise NotFound(Text(en=f"dataset: there is no file {path}", ko=f"dataset: {path} 파일이 없습니다"))
-    return shape(READERS[path.suffix.lower()](path), path.name, args)
+    try:
+        return shape(READERS[path.suffix.lower()](path), path.name, args)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise _wrong(path.name, f"cannot be read: {reason}", f"읽을 수 없습니다: {reason}") from error
+    except (csv.Error, ValueError, RecursionError) as error:  # a huge cell, a number of 5,000 digits, deep nesting
+        raise _wrong(path.name, f"cannot be read: {error}", f"읽을 수 없습니다: {error}") from error
 
 
 def shape(raw: Iterator[dict[str, Any]], name: str, args: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -57,7 +63,9 @@ def shape(raw: Iterator[dict[str, Any]], name: str, args: Mapping[str, Any]) -> 
             prompt = as_prompt(prompt, system=system)
         elif isinstance(prompt, list) and system and prompt[0]["role"] != "system":
             prompt = [{"role": "system", "content": system}, *prompt]
-        others = {k: v for k, v in record.items() if k not in (prompt_column, gold_column, "prompt_id")}
+        # A column that was named instead of `prompt` or `ground_truth` takes the place of one that is called so.
+        taken = (prompt_column, gold_column, "prompt", "ground_truth", "prompt_id")
+        others = {k: v for k, v in record.items() if k not in taken}
         clash = RESERVED & set(others)
         if clash:
             raise _wrong(f"{name}, row {number}", *_reserved(min(clash)))
@@ -209,7 +217,7 @@ def count(path: Path) -> int | None:
             with parquet.ParquetFile(path) as file:
                 return file.metadata.num_rows
         except (ValueError, OSError):
-            return None
+            return None  # the rows themselves are refused in words
     if path.stat().st_size > 20_000_000:
         return None
     return sum(1 for _ in READERS[path.suffix.lower()](path))

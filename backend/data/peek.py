@@ -5,6 +5,7 @@ A file is read again only when its size or its time changes: the form asks at ev
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ def look(dataset: str, args: Mapping[str, Any]) -> FileLook | None:
         return None
     found = _look(path, stat.st_mtime_ns, stat.st_size, json.dumps(dict(args), sort_keys=True, default=str))
     if isinstance(found, StudioError):
-        raise found
+        raise found.with_traceback(None)  # it is kept, and would collect the frames of every call
     return found
 
 
@@ -71,5 +72,5 @@ def columns(dataset: str) -> list[str]:
         if reader is None or not path.is_file() or path.stat().st_size > LARGEST:
             return []
         return [str(name) for name in next(iter(reader(path)), {})]
-    except (StudioError, OSError, ValueError):
+    except (StudioError, OSError, ValueError, csv.Error, RecursionError):
         return []

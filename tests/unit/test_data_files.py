@@ -82,6 +82,39 @@ def test_columns_can_be_named_and_plain_prompts_become_conversations(tmp_path: P
     assert "question" not in row
 
 
+def test_a_named_column_takes_the_place_of_one_that_is_called_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"prompt": "old", "ground_truth": "old", "question": "2+2", "answer": 4}')
+    (row,) = files.rows(path, {"prompt_column": "question", "ground_truth_column": "answer"})
+    assert (row["prompt"], row["ground_truth"]) == ("2+2", 4)
+    assert set(row) == {"prompt", "prompt_id", "ground_truth"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b"prompt,ground_truth\na," + b"x" * 200_000 + b"\n"),
+        ("a.jsonl", b'{"prompt": "a", "ground_truth": ' + b"1" * 5000 + b"}"),
+        ("a.jsonl", b'{"prompt": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        ("a.parquet", b"PAR1 but not really"),
+    ],
+)
+def test_what_breaks_a_reader_is_refused_in_words(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(Refused, match=name):
+        files.rows(tmp_path / name, {})
+
+
+def test_a_file_that_may_not_be_read_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    path = write(tmp_path / "a.jsonl", '{"prompt": "a"}')
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(Refused, match="Permission denied") as refused:
+        files.rows(path, {})
+    assert "읽을 수 없습니다" in refused.value.text.ko
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
