@@ -8,8 +8,10 @@ meanwhile, and looks at the row only then; the change itself is a compare-and-se
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from backend.processes import launcher, oom, process_tree, reasons, runfiles
 from backend.processes.identity import alive, boot_id
@@ -98,10 +100,18 @@ def settle(settings: Settings, db: Database, run_id: str) -> bool:
                 reason = oom.reason(settings, run)
         words = None if reason is None else reason.en
         log_tail = None if state is RunState.STOPPED else tail(folder / "logs") or None
-        at = None if ended is None else ended.at
+        at = _last_sign(folder, run) if ended is None else ended.at
         return transition(
             db, run_id, ACTIVE, state, reason=words, log_tail=log_tail, **({} if at is None else {"ended_at": at})
         )
+
+
+def _last_sign(folder: Path, run: Run) -> float | None:
+    """When a lost run was last known to go on, epoch seconds: it may be noticed days later. None: it never began."""
+    signs = [at for at in (run.started_at, run.step_at) if at is not None]
+    with suppress(OSError):  # it never wrote a line
+        signs.append((folder / "logs" / "worker.log").stat().st_mtime)
+    return min(max(signs), time.time()) if signs else None
 
 
 def _settle_without_folder(settings: Settings, db: Database, run_id: str, error: OSError) -> bool:

@@ -21,7 +21,7 @@ from backend.processes.runfiles import Exit, Pids
 from backend.settings import PROJECT
 from storage.queue import claim
 from storage.records import RunState
-from storage.runs import create_run
+from storage.runs import create_run, transition
 from tests.process.harness import SETTINGS, Studio, all_gone, gone
 from tests.support import wait_for
 
@@ -161,6 +161,21 @@ def test_a_machine_that_was_restarted(studio: Studio) -> None:
     _started(studio, Pids(1, gone_by, gone_by))
     studio.services.reconcile()
     assert (studio.run(RUN).state, studio.run(RUN).reason) == (RunState.LOST, reasons.MACHINE_RESTARTED.en)
+
+
+def test_a_loss_is_dated_when_it_came_and_not_when_it_was_noticed(studio: Studio) -> None:
+    """Friday's run, found on Monday: the days between are not the run's."""
+    gone_by = Identity("another boot", 1, 1)
+    _started(studio, Pids(1, gone_by, gone_by))
+    assert transition(studio.services.db, RUN, RunState.STARTING, RunState.RUNNING, started_at=1000.0, step_at=1040.0)
+    log = studio.folder(RUN) / "logs" / "worker.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text("step 4\n")
+    os.utime(log, (1050.0, 1050.0))
+    studio.services.reconcile()
+    done = studio.run(RUN)
+    assert (done.state, done.ended_at) == (RunState.LOST, 1050.0)
+    assert studio.services.view(RUN)["elapsed_s"] == 50.0
 
 
 def test_a_reused_pid_is_not_touched(studio: Studio) -> None:
