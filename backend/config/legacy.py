@@ -21,6 +21,10 @@ from backend.config.report import Note, Problem, change, shown
 from backend.config.schema import FIELDS
 from backend.text import Text
 
+NOWHERE = Text(
+    "is no setting; all of them are in docs/settings.md", "없는 설정입니다. 목록은 docs/settings.md에 있습니다"
+)
+
 
 def translate(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Note], list[Problem]]:
     """`raw` under today's names and values, with what was changed and what could not be taken."""
@@ -158,7 +162,7 @@ def _unknown(name: str, value: Any) -> Problem:
         near = [n for n in FIELDS if low in n][:3]
     targets = list(dict.fromkeys(RENAMED[n][0] if n in RENAMED else n for n in near))
     if not targets:
-        return Problem(name, shown(value), Text("is no setting of a run", "없는 설정입니다"), [], "unknown")
+        return Problem(name, shown(value), NOWHERE, [], "unknown")
     listed = ", ".join(targets)
     rule = Text(f"is no setting; the nearest names are {listed}", f"없는 설정입니다. 가까운 이름: {listed}")
     fitting = [t for t in targets if coerce(t, _current_value(t, value, []))[1] is None]

@@ -142,9 +142,17 @@ IGNORED_WHEN_OFF: dict[str, tuple[T, tuple[Any, ...]]] = {
         (),
     ),
     **dict.fromkeys(
-        ("bf16_full_eval", "fp16_full_eval", "torch_compile_backend", "torch_compile_mode", "optim_args",
-         "optim_target_modules", "ignore_data_skip", "restore_callback_states_from_checkpoint",
-         "neftune_noise_alpha"),
+        (
+            "bf16_full_eval",
+            "fp16_full_eval",
+            "torch_compile_backend",
+            "torch_compile_mode",
+            "optim_args",
+            "optim_target_modules",
+            "ignore_data_skip",
+            "restore_callback_states_from_checkpoint",
+            "neftune_noise_alpha",
+        ),
         (T("is not offered here: leave it out", "지원하지 않습니다: 빼 주세요"), ()),
     ),
     "parallelism_config": (

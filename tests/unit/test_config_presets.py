@@ -22,6 +22,7 @@ from backend.config import (
     merge,
     parse_sets,
     presets,
+    reference,
 )
 from backend.config.fields import GROUPS
 from backend.errors import NotFound, Refused
@@ -234,6 +235,14 @@ def test_the_form_is_json_and_complete() -> None:
     assert len([f for f in form["fields"] if f["basic"]]) <= 22, "basic means few"
     assert [p["name"] for p in form["presets"]] == RECIPES
     assert [a["name"] for a in form["algorithms"]] == METHODS
+
+
+def test_the_page_of_all_settings_is_current() -> None:
+    """`python -m backend.config.reference` writes it anew."""
+    written = reference.PAGE.read_text(encoding="utf-8")
+    assert written == reference.page()
+    assert all(f"| `{name}`" in written for name in FIELDS)
+    assert "docs/settings.md" in check({"zzz": 1}).errors[0].rule.en
 
 
 def test_an_answer_as_json_in_one_language_or_both() -> None:
