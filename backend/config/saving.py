@@ -1,4 +1,4 @@
-"""When the worker really saves: one answer for the rules, the notes and the worker."""
+"""When the worker really saves: one answer for the notes and the worker."""
 
 from __future__ import annotations
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
-from backend.config.rules.batch import BATCH_FIELDS
-from backend.config.saving import aligned_save_steps
 from backend.config.schema import RunConfig
 from backend.text import Text
 
@@ -124,10 +122,7 @@ def evaluation_metrics(config: RunConfig) -> list[str]:
     return [f"eval_{name}" for name in [*names, "num_tokens", "runtime", "samples_per_second", "steps_per_second"]]
 
 
-@rule(
-    "load_best_model_at_end", "eval_strategy", "save_strategy", "eval_steps", "save_steps", "logging_steps",
-    "num_iterations", "num_generations", *BATCH_FIELDS,
-)  # fmt: skip
+@rule("load_best_model_at_end", "eval_strategy", "save_strategy", "eval_steps", "save_steps", "logging_steps")
 def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if not (config.load_best_model_at_end and config.eval_strategy == config.save_strategy == "steps"):
         return
@@ -138,16 +133,13 @@ def best_saves_at_evaluations(config: RunConfig, facts: Facts) -> Iterable[Probl
         # As transformers does it: integers of a millionth for shares, so that 0.3 % 0.1 is 0.
         scale = 1_000_000 if save < 1 else 1
         fits = (save * scale) % (evaluate * scale) == 0
-        rounded = aligned_save_steps(config)
-        if fits and save >= 1 and rounded % evaluate:
-            save, fits = rounded, False  # the worker saves at whole generation cycles only
     if not fits:
         text = Text(
             f"must be a multiple of the evaluation interval {evaluate:g}, so that the best can be kept",
             f"가장 좋은 것을 남기려면 평가 간격 {evaluate:g}의 배수여야 합니다",
         )
         near = [m for m in (save // evaluate * evaluate, (save // evaluate + 1) * evaluate) if m > 0]
-        yield Problem("save_steps", config.save_steps, text, [*near, change("eval_steps", save)], "best_multiple")
+        yield Problem("save_steps", save, text, [*near, change("eval_steps", save)], "best_multiple")
 
 
 @rule("log_completions_hub_repo", "log_completions")
