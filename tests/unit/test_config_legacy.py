@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from backend.config import FIELDS, as_change, check
+from backend import runs
+from backend.config import FIELDS, RunConfig, as_change, check
 from backend.config.legacy_names import DROPPED, IGNORED_WHEN_OFF, REFUSED, RENAMED
+from storage.records import RunState
 from tests.contract.test_config_trl import NOT_OURS
 
 CARRIED: list[tuple[str, Any, str, Any]] = [
@@ -192,6 +195,24 @@ def test_a_problem_stands_under_the_name_that_was_written(raw: dict[str, Any], f
         name, value = as_change(problem, suggestion)
         after = check({**raw, name: value})
         assert after.ok, (name, value, [(p.field, p.rule.en) for p in after.errors])
+
+
+def test_a_resume_takes_an_old_name_over_the_stored_configuration() -> None:
+    """What is stored names every setting, so that an old name beside it would always be the second one."""
+    asked: list[dict[str, Any]] = []
+
+    def ask(values: dict[str, Any]) -> Any:
+        asked.append(values)
+        raise LookupError
+
+    run: Any = SimpleNamespace(id="x", state=RunState.STOPPED, config=RunConfig().to_dict())
+    nothing: Any = None
+    with pytest.raises(LookupError):
+        runs.resume(nothing, nothing, run, {"warmup_ratio": 0.1}, ask)
+    answer = check(asked[0])
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert answer.config is not None
+    assert answer.config.warmup_steps == 0.1
 
 
 def test_unknown_names_get_the_nearest() -> None:

@@ -204,6 +204,7 @@ def test_models_and_reporters_that_are_there_are_taken(monkeypatch: pytest.Monke
         assert check({"model": model}).ok
     for reporters in ("none", "all", ["tensorboard", "wandb"]):
         assert check({"report_to": reporters}).ok
+    assert "does not know foo" in check({"report_to": ["wandb", "foo"]}).errors[0].rule.en
     assert check({"model": "someone/mixture", "router_aux_loss_coef": 0.1}).ok
     assert "smollm2-135m" in check({"model": "smollm2-135"}).errors[0].suggest
 
