@@ -10,6 +10,7 @@ from pathlib import Path
 from backend import data, models
 from backend.config.schema import RunConfig
 from backend.errors import StudioError
+from backend.paths import file_named
 from backend.text import Text
 
 PREFIX = re.compile(r"^(dataset|dataset_args|sft_args|model|model_args|eval_size|stages|rewards|reward_args): ")
@@ -25,10 +26,10 @@ def row_count(config: RunConfig) -> int | None:
 def _rows(config: RunConfig) -> int | StudioError | None:
     """Kept while the settings, and for a file its size and time, stay the same: the form asks at every keystroke."""
     picked = config.model_dump(include=set(DATA_FIELDS))
-    path = Path(config.dataset).expanduser()
+    path = file_named(config.dataset)
     try:
-        version = (path.stat().st_mtime_ns, path.stat().st_size) if path.is_file() else None
-    except (OSError, ValueError):
+        version = (path.stat().st_mtime_ns, path.stat().st_size) if path is not None else None
+    except OSError:  # gone meanwhile
         version = None
     return _counted(json.dumps(picked, sort_keys=True, default=str), version)
 
@@ -83,7 +84,7 @@ def dataset_fault(config: RunConfig) -> Text | None:
         kind = data.kind(config.dataset)
     except StudioError as error:
         return bare(error.text)
-    if kind == "file" and not Path(config.dataset).expanduser().is_file():
+    if kind == "file" and file_named(config.dataset) is None:
         return Text(f"there is no file {config.dataset}", f"{config.dataset} 파일이 없습니다")
     return None
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from backend.data import files
 from backend.errors import StudioError
+from backend.paths import file_named
 
 LARGEST = 20_000_000  # bytes; what is larger is first read by the run
 
@@ -37,12 +38,12 @@ def look(dataset: str, args: Mapping[str, Any]) -> FileLook | None:
 
     StudioError, as `load` would raise it, where its rows cannot be used.
     """
-    path = Path(dataset).expanduser()
+    path = file_named(dataset)
     try:
-        stat = path.stat() if path.is_file() else None
-    except (OSError, ValueError):
+        stat = path.stat() if path is not None else None
+    except OSError:  # gone meanwhile
         return None
-    if stat is None or stat.st_size > LARGEST or path.suffix.lower() not in files.READERS:
+    if path is None or stat is None or stat.st_size > LARGEST or path.suffix.lower() not in files.READERS:
         return None
     found = _look(path, stat.st_mtime_ns, stat.st_size, json.dumps(dict(args), sort_keys=True, default=str))
     if isinstance(found, StudioError):
@@ -66,10 +67,12 @@ def _blank(value: Any) -> bool:
 
 def columns(dataset: str) -> list[str]:
     """The columns of the first row as they stand in the file; none where it cannot be read."""
-    path = Path(dataset).expanduser()
+    path = file_named(dataset)
+    if path is None:
+        return []
     reader = files.READERS.get(path.suffix.lower())
     try:
-        if reader is None or not path.is_file() or path.stat().st_size > LARGEST:
+        if reader is None or path.stat().st_size > LARGEST:
             return []
         return [str(name) for name in next(iter(reader(path)), {})]
     except (StudioError, OSError, ValueError, csv.Error, RecursionError):

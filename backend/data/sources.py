@@ -13,6 +13,7 @@ from backend.data import arguments, arithmetic, article_math, files
 from backend.data.peek import look
 from backend.data.split import hold_out
 from backend.errors import NotFound, Refused
+from backend.paths import file_named
 from backend.text import Text
 
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -62,7 +63,7 @@ def kind(dataset: str) -> Kind:
         return dataset  # pyright: ignore[reportReturnType] -- the two literals of BUILT_IN
     if Path(dataset).suffix.lower() in files.READERS:
         return "file"
-    if Path(dataset).expanduser().is_file():
+    if file_named(dataset) is not None:
         kinds = ", ".join(files.READERS)
         raise NotFound(
             Text(
@@ -139,8 +140,8 @@ def rows(config: DataConfig) -> int | None:
             seen = look(config.dataset, config.dataset_args)
             if seen is not None:
                 return len(hold_out([{"prompt_id": each} for each in seen.ids], config.eval_size, seed)[0])
-            path = Path(config.dataset).expanduser()
-            total = files.count(path) if path.is_file() else None
+            path = file_named(config.dataset)
+            total = files.count(path) if path is not None else None
             return None if total is None else max(total - config.eval_size, 0)
         case "hub":
             return None

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from backend.errors import NotFound
 from backend.models import embedded, known
-from backend.models.facts import ModelFacts, from_folder
+from backend.models.facts import ModelFacts
+from backend.paths import folder_named
 from backend.text import Text
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -91,7 +92,7 @@ def resolve(name: str, models_dir: Path, model_args: Mapping[str, Any] | None = 
             f"model: {SMOLLM2} is not here yet; run: python -m backend models fetch {SMOLLM2}",
             f"model: {SMOLLM2}가 아직 없습니다. 실행: python -m backend models fetch {SMOLLM2}",
         )
-    if (folder := _folder(name)) is not None:
+    if (folder := folder_named(name)) is not None:
         if (folder / "config.json").is_file():
             return str(folder.resolve())
         raise _missing(
@@ -118,14 +119,5 @@ def facts(name: str, models_dir: Path | None = None, model_args: Mapping[str, An
         return embedded.parse(model_args).facts
     if name == SMOLLM2:
         return known.HUB["HuggingFaceTB/SmolLM2-135M-Instruct"]
-    folder = _folder(name)
+    folder = folder_named(name)
     return known.known(name) if folder is None else from_folder(folder)
-
-
-def _folder(name: str) -> Path | None:
-    """The folder of this name, None where there is none, also where nothing could have such a name."""
-    try:
-        folder = Path(name).expanduser()
-        return folder if folder.is_dir() else None
-    except (OSError, RuntimeError, ValueError):  # too long, or ~ of nobody
-        return None

@@ -165,3 +165,9 @@ def test_a_large_file_is_left_to_the_run(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(peek, "LARGEST", 3)
     assert data.look(file, {}) is None
     assert "rows" not in {p.code for p in check(quickstart(file)).errors}
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "~nobody-of-this-name/rows.jsonl", "a\0b.jsonl", "y" * 300 + ".jsonl"])
+def test_a_name_that_no_file_could_have_is_refused_in_words(name: str) -> None:
+    checked = check({"dataset": name})
+    assert [problem.field for problem in checked.errors] == ["dataset"]

@@ -71,9 +71,12 @@ def test_a_named_pipe_is_written_and_stays(tmp_path: Path) -> None:
 def test_standard_output_is_written_to_and_not_replaced(tmp_path: Path, redirected: bool) -> None:
     out = tmp_path / "out"
     out.write_text("before\n")
+    # As /dev/stdout is, but the test's own: a fault here must not replace the machine's.
+    link = tmp_path / "stdout"
+    link.symlink_to("/proc/self/fd/1")
     code = (
         "from pathlib import Path; from backend import export; "
-        f"export._write(Path('/dev/stdout'), {PARTS!r}); print('after')"
+        f"export._write(Path({str(link)!r}), {PARTS!r}); print('after')"
     )
     with out.open("a") as file:
         done = subprocess.run(
@@ -86,6 +89,7 @@ def test_standard_output_is_written_to_and_not_replaced(tmp_path: Path, redirect
         )
     assert done.returncode == 0, done.stderr
     assert (out.read_text() if redirected else "before\n" + done.stdout) == "before\na,b\n1,2\nafter\n"
+    assert link.is_symlink()
 
 
 @pytest.mark.parametrize("name", ["", "no/such/f.csv", "folder", "file/x", "x" * 300, "circle"])
