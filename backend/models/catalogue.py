@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from backend.errors import NotFound
 from backend.models import embedded, known
-from backend.models.facts import ModelFacts
+from backend.models.facts import ModelFacts, from_folder
 from backend.paths import folder_named
 from backend.text import Text
 
