@@ -70,3 +70,26 @@ def test_a_tied_group_shows_no_advantage_by_rounding(server: Server, page: Page)
     page.wait_for_selector("#live-groups .tied")
     assert set(page.locator("#live-groups .cell-advantage .num").all_inner_texts()) == {"0"}
     assert {bar.evaluate("b => b.style.width") for bar in page.locator("#live-groups .advantage-bar i").all()} == {"0%"}
+
+
+def test_copying_a_completion_gives_the_original(server: Server, page: Page) -> None:
+    """gradio#10454: every character is visible, and what is copied is what the model wrote."""
+    text = "<think>a</think><answer>7</answer> x<y and y>z \\[ i<j \\] \u202edrow\x1b[31m 한글"
+    run = server.new_run(steps=3)
+    server.wait_state(run, "succeeded")
+    one = {"text": text, "tokens": 3, "truncated": False, "rewards": [1.0, 1.0], "total": 1.2, "advantage": 0.0}
+    group = {
+        "id": 1, "step": 3, "phase": "train", "prompt": "5+7", "prompt_format": "text", "ground_truth": "12",
+        "reward_names": ["accuracy", "format"], "completions": [one],
+    }  # fmt: skip
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.route("**/samples?*", lambda route: route.fulfill(json={"groups": [group]}))
+    page.goto(f"{server.url}?run={run}&tab=live&lang=en")
+    page.locator("#live-groups").scroll_into_view_if_needed()
+    page.wait_for_selector("#live-groups .copy")
+    shown = page.locator("#live-groups .cell-text .exact").inner_text()
+    assert "<think>a</think><answer>7</answer> x<y and y>z \\[ i<j \\]" in shown
+    page.locator("#live-groups .completion").last.hover()
+    page.locator("#live-groups .cell-text .copy").click()
+    page.wait_for_selector(".toast, [role=status]")
+    assert page.evaluate("navigator.clipboard.readText()") == text
