@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.config.fields import GROUPS, default_of
 from backend.config.kinds import kind_of
+from backend.config.layers import BELONGS_TO
 from backend.config.presets import algorithms, presets
 from backend.config.schema import FIELDS, FIELDS_BY_GROUP, SETTINGS
 from backend.rewards import base as rewards
@@ -26,6 +27,7 @@ def form_schema() -> dict[str, Any]:
         "fields": [_field(name) for name in FIELDS],
         "presets": [p.to_json() for p in presets()],
         "algorithms": [a.to_json() for a in algorithms()],
+        "belongs_to": {owner: list(names) for owner, names in BELONGS_TO.items()},
     }
 
 

@@ -313,3 +313,25 @@ def test_start_is_in_sight_wherever_the_form_is_scrolled(page: Page, server: Ser
         page.evaluate("(share) => scrollTo(0, share * document.documentElement.scrollHeight)", share)
         expect(page.locator("#f-start")).to_be_in_viewport(ratio=1)
         expect(page.locator("#f-plan-title")).to_be_in_viewport(ratio=1)
+
+
+def test_another_dataset_starts_without_the_presets_arguments(page: Page, server: Server) -> None:
+    """What the check does not use must not stand in the form; and back again with the preset's dataset."""
+    opened(page, server)
+    arguments = page.locator('.f-field[data-field="dataset_args"]')
+    names = "node => [...node.querySelectorAll('input')].map((input) => input.value).filter(Boolean)"
+    given = arguments.evaluate(names)
+    assert "operations" in given
+    page.locator('.f-field[data-field="dataset"] input').first.fill("article-math")
+    page.wait_for_function(
+        """() => ![...document.querySelectorAll('.f-field[data-field="dataset_args"] input')]
+            .some((input) => input.value === 'operations')"""
+    )
+    page.wait_for_selector(READY)
+    assert arguments.evaluate("node => node.hasAttribute('data-changed')") is False
+    page.locator('.f-field[data-field="dataset"] input').first.fill("arithmetic")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('.f-field[data-field="dataset_args"] input')]
+            .some((input) => input.value === 'operations')"""
+    )
+    assert arguments.evaluate(names) == given

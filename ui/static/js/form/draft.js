@@ -24,10 +24,13 @@ export class Draft {
 
   onChange(listener) { this.listeners.push(listener); }
 
-  /** The value that the preset, or else the default, gives. */
+  /** The value that the preset, or else the default, gives. A preset's arguments of a dataset or a model mean nothing
+   * beside another one: there the default stands, as the check reads it. */
   base(name) {
     const values = this.schema.preset(this.preset)?.values ?? {};
-    return name in values ? values[name] : this.schema.field(name)?.default ?? null;
+    const owner = Object.keys(this.schema.belongsTo).find((each) => this.schema.belongsTo[each].includes(name));
+    const stranger = owner !== undefined && owner in this.values;
+    return name in values && !stranger ? values[name] : this.schema.field(name)?.default ?? null;
   }
 
   value(name) { return name in this.values ? this.values[name] : this.base(name); }
@@ -39,15 +42,17 @@ export class Draft {
   set(changes) {
     for (const [name, value] of Object.entries(changes)) this.values[name] = value;
     this.prune();
-    this.announce(Object.keys(changes));
+    this.announce(this.withBelongings(Object.keys(changes)));
   }
+
+  withBelongings(names) { return names.flatMap((name) => [name, ...(this.schema.belongsTo[name] ?? [])]); }
 
   /** Takes a name out without saying so; `set` or `reset` follows. */
   forget(name) { delete this.values[name]; }
 
   reset(name) {
     delete this.values[name];
-    this.announce([name]);
+    this.announce(this.withBelongings([name]));
   }
 
   /** Another preset: what was typed goes, and comes back through the returned undo. */

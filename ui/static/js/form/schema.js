@@ -13,6 +13,7 @@ export class Schema {
     this.groups = json.groups;
     this.fields = json.fields;
     this.presets = json.presets;
+    this.belongsTo = json.belongs_to ?? {};
     this.methods = json.algorithms ?? [];
     this.byName = new Map(this.fields.map((field) => [field.name, field]));
     this.byPreset = new Map(this.presets.map((preset) => [preset.name, preset]));
