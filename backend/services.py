@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +143,14 @@ class Services:
             self._spans(run),
         )
 
+    def headline(self, run_id: str) -> dict[str, Any]:
+        """Whether the run learns, in one sentence: backend.headline over what is stored."""
+        from backend.headline import for_run
+
+        run = self.get(run_id)
+        evaluations = [views.evaluation_summary(evaluation) for evaluation in self.reader.evaluations(run_id)]
+        return for_run(self.reader, run_id, evaluations, run.ended_at is not None, run.stage).to_json()
+
     def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
         """What is new since `after`; {"cursor": after} alone when nothing is."""
         run = self.get(run_id)
@@ -219,6 +227,11 @@ class Services:
         from backend import models
 
         return models.fetch(name, self.settings.models_dir, progress or (lambda stage, done, total: None))
+
+    def table(self, run_id: str, phase: str) -> Iterator[tuple[int, dict[str, float]]]:
+        """Every step of a phase in order, with all that was logged at it."""
+        self.get(run_id)
+        return self.reader.table(run_id, phase)
 
     def metrics_csv(self, run_id: str) -> str:
         """The text of `export --what metrics`, for the page's download."""

@@ -11,8 +11,6 @@ from starlette.routing import BaseRoute, Route
 from backend.config.legacy import translate
 from backend.config.pasted import read_pasted
 from backend.errors import NotFound, Refused
-from backend.export import metrics_csv
-from backend.headline import for_run
 from backend.text import Text
 from ui.door import Door
 from ui.panel_csv import panel_csv
@@ -57,9 +55,7 @@ def samples(call: Call) -> dict[str, Any]:
 
 
 def headline(call: Call) -> dict[str, Any]:
-    run = call.services.show(call.run_id)
-    ended = run["ended_at"] is not None
-    return for_run(call.services.reader, call.run_id, run["evaluations"], ended, run["stage"]).to_json()
+    return call.services.headline(call.run_id)
 
 
 def metrics_csv_of(call: Call) -> Response:
@@ -68,9 +64,8 @@ def metrics_csv_of(call: Call) -> Response:
     panel = next((panel for panel in find_panels() if panel.id == wanted), None)
     if wanted and panel is None:
         raise NotFound(Text(en=f"There is no chart {wanted!r}.", ko=f"{wanted!r} 차트가 없습니다."))
-    call.services.show(call.run_id)
-    reader = call.services.reader
-    text = panel_csv(reader, call.run_id, panel) if panel else "".join(metrics_csv(reader, call.run_id))
+    services = call.services
+    text = panel_csv(services, call.run_id, panel) if panel else services.metrics_csv(call.run_id)
     name = f"{call.run_id}-{panel.id if panel else 'metrics'}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-cache"}
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")

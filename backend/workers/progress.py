@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The first steps warm caches and compile; the estimate is trusted after this many.
-STEPS_BEFORE_ESTIMATE = 3
+from backend.duration import MEASURED_STEPS
+
 # Weight of the newest step: the estimate follows lengths that change during training.
 NEWEST = 0.1
 
@@ -37,6 +37,6 @@ class StageClock:
     @property
     def eta_s(self) -> float | None:
         """Seconds to the end of the run, None before there have been enough steps to tell."""
-        if self.total is None or self.mean_s is None or self.seen < STEPS_BEFORE_ESTIMATE:
+        if self.total is None or self.mean_s is None or self.seen < MEASURED_STEPS:
             return None
         return max(0, self.total - self.done) * self.mean_s + self.after_s
