@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from backend import device, runs, views
+from backend.custom.service import CustomService
+from backend.data.service import DataService
 from backend.errors import Refused
+from backend.lab.service import LabService
 from backend.opening import open_database
 from backend.processes import launcher, worker_log
 from backend.processes.reconcile import reconcile
@@ -34,6 +37,9 @@ class Services:
         self.db = open_database(settings)
         purge(self.db)
         self.reader = Reader(self.db)
+        self.data = DataService(settings, self.reader)
+        self.custom = CustomService(settings)
+        self.lab = LabService(settings, self.reader)
         self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+import ui
 from backend.config.legacy import translate
 from backend.config.pasted import read_pasted
 from backend.errors import NotFound, Refused
@@ -128,5 +131,12 @@ def api_routes(services: Door) -> list[BaseRoute]:
             "POST",
         ),
         route(services, f"{run}/resume", lambda c: run_json(c.services.resume(c.run_id)), "POST"),
+        *more_routes(services),
         Route("/api/{rest:path}", nowhere, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
     ]
+
+
+def more_routes(services: Door) -> list[BaseRoute]:
+    """Those of the modules named ui/api_*.py: each has `routes(services)`."""
+    names = [module.name for module in pkgutil.iter_modules(ui.__path__) if module.name.startswith("api_")]
+    return [found for name in names for found in importlib.import_module(f"ui.{name}").routes(services)]

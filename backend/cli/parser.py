@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import pkgutil
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+from backend.cli import arguments
 
 RUN_HELP = "an id, the beginning of one, a name, or `last` for the newest"
 
@@ -69,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
     models.add_argument("action", nargs="?", choices=("fetch",))
     models.add_argument("model", nargs="?", metavar="NAME")
     add("doctor", "machine", "say whether this machine is ready")
+    for found in pkgutil.iter_modules(arguments.__path__):
+        importlib.import_module(f"{arguments.__name__}.{found.name}").declare(add, common, settings)
     return parser
 
 

@@ -37,6 +37,16 @@ class DataSettings(BaseModel):
         GROUP,
         trl=None,
     )
+    dataset_sha256: str | None = setting(
+        None,
+        T("Hash of the data set", "데이터셋 해시"),
+        T(
+            "Which state of a stored data set is used. Filled in at the start; empty: the newest.",
+            "저장된 데이터셋의 어느 상태를 쓸지. 시작할 때 채워지며, 비워 두면 최신.",
+        ),
+        GROUP,
+        trl=None,
+    )
     eval_size: int = setting(
         200,
         T("Held-out rows", "평가용 행 수"),

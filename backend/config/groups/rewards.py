@@ -41,6 +41,16 @@ class RewardSettings(BaseModel):
         GROUP,
         trl=None,
     )
+    reward_versions: dict[str, int] = setting(
+        {},
+        T("Versions of custom rewards", "사용자 보상의 버전"),
+        T(
+            "Which saved version of each custom reward is used. Filled in at the start with the newest.",
+            "사용자 보상마다 쓸 저장 버전. 시작할 때 최신 버전으로 채워집니다.",
+        ),
+        GROUP,
+        trl=None,
+    )
     scale_rewards: Literal["group", "batch", "none"] = setting(
         "group",
         T("Scale advantages by", "어드밴티지 나눗값"),

@@ -26,9 +26,33 @@ class TrainingSettings(BaseModel):
     stages: list[str] = setting(
         ["grpo"],
         T("Stages", "단계"),
-        T("`grpo` alone, or a supervised warm-up first: `sft, grpo`.", "`grpo`만, 또는 지도 학습을 먼저: `sft, grpo`."),
+        T(
+            "`grpo` alone, a supervised warm-up first (`sft, grpo`), or `probe`: only sample the model, train nothing.",
+            "`grpo`만, 지도 학습을 먼저(`sft, grpo`), 또는 `probe`: 학습 없이 모델의 답만 뽑아 봅니다.",
+        ),
         GROUP,
         basic=True,
+        trl=None,
+    )
+    probe_prompts: int = setting(
+        32,
+        T("Probe prompts", "탐색 프롬프트 수"),
+        T("How many training prompts a probe samples.", "탐색이 뽑아 보는 학습 프롬프트 수."),
+        GROUP,
+        ge=1,
+        le=10_000,
+        trl=None,
+    )
+    probe_completions: int = setting(
+        16,
+        T("Probe completions", "탐색 답변 수"),
+        T(
+            "Answers a prompt. Group sizes up to this number can be judged.",
+            "프롬프트당 답변 수. 이 수 이하의 그룹 크기만 판단할 수 있습니다.",
+        ),
+        GROUP,
+        ge=2,
+        le=1024,
         trl=None,
     )
     max_steps: int = setting(

@@ -22,6 +22,16 @@ class WarmupSettings(BaseModel):
         ge=1,
         trl=None,
     )
+    sft_dataset: str | None = setting(
+        None,
+        T("Warm-up data", "워밍업 데이터"),
+        T(
+            "A stored set or a file with prompt and completion, or messages. Empty: worked examples of `arithmetic`.",
+            "prompt·completion 열 또는 messages 열이 있는 데이터셋이나 파일. 비우면 `arithmetic`의 풀이 예시.",
+        ),
+        GROUP,
+        trl=None,
+    )
     sft_args: dict[str, Any] = setting(
         {},
         T("Arguments of the warm-up rows", "워밍업 데이터 인자"),
