@@ -1,12 +1,101 @@
-"""What the page and the command line may do in the Reward Lab."""
+"""What the page and the command line may do in the Reward Lab. Every answer is JSON."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from backend.settings import Settings
 from storage.reader import Reader
 
 
 class LabService:
+    """The bench of rewards. Nothing here trains or needs a GPU; errors are Refused or NotFound, in words."""
+
     def __init__(self, settings: Settings, reader: Reader) -> None:
         self.settings = settings
         self.reader = reader
+
+    def table(
+        self,
+        rewards: Sequence[str],
+        weights: Sequence[float] | None,
+        args: Mapping[str, Mapping[str, Any]] | None,
+        rows: Sequence[Mapping[str, Any]],
+        versions: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Every completion of `rows` (each with "completion" and any columns) scored by every reward.
+
+        {"rewards", "rows": [{"row", "completion", "cells": {reward: {"score", "extracted", "reason", "failed"}},
+        "total"}], "histograms": {reward: {"edges", "counts", "missing"}}, "seconds": {reward: s}}.
+        """
+        from backend.lab.table import table
+
+        return table(self.settings.home, rewards, weights, args, rows, versions)
+
+    def audit(
+        self, values: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] | None = None, limit: int = 32
+    ) -> dict[str, Any]:
+        """What the rewards of a configuration are worth on its own rows (`rows`: these instead), a verdict a check.
+
+        {"ok", "verdict": "pass"|"warn"|"fail", "checks": [{"id", "reward", "verdict", "title", "words", "examples"}],
+        "seconds"}.
+        """
+        from backend.lab.audit import audit
+
+        return audit(self.settings.home, values, rows, limit)
+
+    def replay(
+        self,
+        run_id: str,
+        rewards: Sequence[str],
+        weights: Sequence[float] | None = None,
+        args: Mapping[str, Mapping[str, Any]] | None = None,
+        scale: str = "group",
+        steps: Sequence[int] | None = None,
+        limit_groups: int = 200,
+        versions: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """A run's stored completions scored anew: {"groups", "completions", "before", "after", "rank_correlation",
+        "changed_top", "examples"}. `steps`: (first, last) of them, both inclusive."""
+        from backend.lab.replay import replay
+
+        return replay(
+            self.settings,
+            self.reader,
+            run_id,
+            rewards,
+            weights,
+            args,
+            scale=scale,
+            steps=steps,
+            limit_groups=limit_groups,
+            versions=versions,
+        )
+
+    def advantages(self, rewards: Any, weights: Any = None, aggregation: str = "sum_then_normalize") -> dict[str, Any]:
+        """Advantages by hand: backend.lab.advantages."""
+        from backend.lab import advantages  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+
+        return advantages.advantages(rewards, weights, aggregation)
+
+    def conflicts(self, *args: Any, **more: Any) -> Any:
+        """Rewards that pull against each other inside groups: backend.lab.conflict."""
+        from backend.lab import conflict  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+
+        return conflict.conflicts(*args, **more)
+
+    def probe_report(self, run_id: str) -> dict[str, Any]:
+        """What a probe found and what it advises: backend.lab.probe."""
+        from backend.lab import probe  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+
+        return probe.report(self.reader, run_id)
+
+    def preflight(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """What speaks against starting with these values: {"stops": [check], "warns": [check], "audit": {...}}.
+
+        A check has "id" (to be accepted by), "reward", "title", "words", "examples" as in `audit`.
+        """
+        from backend.lab.preflight import preflight
+
+        return preflight(self.settings.home, values)

@@ -1,0 +1,151 @@
+"""A small set of completions scored by several rewards, with what each one read and why."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.errors import Refused, StudioError
+from backend.rewards import get
+from backend.rewards.verdict import Verdict, completion_text
+from backend.text import Text
+
+BINS = 20
+MOST_CELLS = 20_000
+
+
+def resolve(home: Path, name: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Any:
+    """The reward that `name` means here: a built-in one or one that the person has written."""
+    try:
+        from backend.custom import resolve as custom  # pyright: ignore[reportAttributeAccessIssue] -- lands soon
+    except ImportError:
+        return get(name, args)
+    return custom(home, name, dict(args or {}), version)
+
+
+def table(
+    home: Path,
+    rewards: Sequence[str],
+    weights: Sequence[float] | None,
+    args: Mapping[str, Mapping[str, Any]] | None,
+    rows: Sequence[Mapping[str, Any]],
+    versions: Mapping[str, int] | None = None,
+) -> dict[str, Any]:
+    """See LabService.table. Refused for no reward, a wrong count of weights, too many cells, a row without text."""
+    wanted = weights_of(rewards, weights)
+    if len(rows) * len(rewards) > MOST_CELLS:
+        raise Refused(
+            Text(
+                en=f"rows: {len(rows)} rows for {len(rewards)} rewards; at most {MOST_CELLS // len(rewards)} rows here",
+                ko=f"rows: 보상 {len(rewards)}개에 행 {len(rows)}개입니다. 최대 {MOST_CELLS // len(rewards)}행입니다",
+            )
+        )
+    completions = [_completion(index, row) for index, row in enumerate(rows)]
+    cells: dict[str, list[dict[str, Any]]] = {}
+    seconds: dict[str, float] = {}
+    for name in rewards:
+        reward = resolve(home, name, (args or {}).get(name), (versions or {}).get(name))
+        began = time.perf_counter()
+        cells[name] = [cell(verdict, failed) for verdict, failed in verdicts(reward, rows)]
+        seconds[name] = time.perf_counter() - began
+    found = [
+        {
+            "row": index,
+            "completion": completion_text(completion),
+            "cells": {name: cells[name][index] for name in rewards},
+            "total": total([cells[name][index]["score"] for name in rewards], wanted),
+        }
+        for index, completion in enumerate(completions)
+    ]
+    return {
+        "rewards": list(rewards),
+        "rows": found,
+        "histograms": {name: histogram([each["score"] for each in cells[name]]) for name in rewards},
+        "seconds": seconds,
+    }
+
+
+def weights_of(rewards: Sequence[str], weights: Sequence[float] | None) -> list[float]:
+    """One weight a reward (1.0 each where none is given); Refused in words for none, another count, a double name."""
+    if not rewards:
+        raise Refused(Text(en="rewards: choose at least one", ko="rewards: 보상을 하나 이상 고르세요"))
+    double = [name for name in dict.fromkeys(rewards) if list(rewards).count(name) > 1]
+    if double:
+        raise Refused(Text(en=f"rewards: {double[0]} is there twice", ko=f"rewards: {double[0]}이(가) 두 번 있습니다"))
+    given = [1.0] * len(rewards) if not weights else list(weights)
+    sound = all(isinstance(w, int | float) and not isinstance(w, bool) and math.isfinite(w) for w in given)
+    if len(given) != len(rewards) or not sound:
+        raise Refused(
+            Text(
+                en=f"weights={given}: {len(rewards)} finite numbers are needed, one for each reward",
+                ko=f"weights={given}: 보상마다 하나씩, 유한한 수 {len(rewards)}개가 필요합니다",
+            )
+        )
+    return [float(w) for w in given]
+
+
+def _completion(index: int, row: Mapping[str, Any]) -> Any:
+    completion = row.get("completion") if isinstance(row, Mapping) else None
+    if not isinstance(completion, str | list):
+        raise Refused(
+            Text(
+                en=f"rows: row {index} has no completion (a text, or a list of messages)",
+                ko=f"rows: {index}번 행에 completion(문자열 또는 메시지 목록)이 없습니다",
+            )
+        )
+    return completion
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The rows' columns as TRL hands them to a reward, without "completion"; None where a row has none."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in ("completion", "prompts", "completions"))
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    columns["prompts"] = columns.pop("prompt", None) or [""] * len(rows)
+    return columns
+
+
+def verdicts(reward: Any, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Verdict, bool]]:
+    """A verdict a row, and whether it stands for a failure. A reward that cannot be called fails on every row."""
+    columns = columns_of(rows)
+    try:
+        return list(reward.verdicts([row["completion"] for row in rows], **columns))
+    except StudioError:
+        raise
+    except Exception as error:
+        return [(Verdict(None, reason=f"{type(error).__name__}: {error}"), True)] * len(rows)
+
+
+def cell(verdict: Verdict, failed: bool) -> dict[str, Any]:
+    score = verdict.score
+    sound = score is not None and math.isfinite(score)
+    return {
+        "score": score if sound else None,
+        "extracted": verdict.extracted,
+        "reason": verdict.reason,
+        "failed": failed,
+    }
+
+
+def total(scores: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """TRL's total: the weighted sum of what applies; None where nothing does."""
+    kept = [s * w for s, w in zip(scores, weights, strict=True) if s is not None and math.isfinite(s)]
+    return math.fsum(kept) if kept else None
+
+
+def histogram(scores: Sequence[float | None]) -> dict[str, Any]:
+    """{"edges" (n + 1), "counts" (n), "missing"}; equal scores stand in one bar around their value."""
+    kept = [s for s in scores if s is not None]
+    if not kept:
+        return {"edges": [], "counts": [], "missing": len(scores)}
+    low, high = min(kept), max(kept)
+    if low == high:
+        return {"edges": [low - 0.5, high + 0.5], "counts": [len(kept)], "missing": len(scores) - len(kept)}
+    width = (high - low) / BINS
+    counts = [0] * BINS
+    for score in kept:
+        counts[min(int((score - low) / width), BINS - 1)] += 1
+    edges = [*(low + width * n for n in range(BINS)), high]
+    return {"edges": edges, "counts": counts, "missing": len(scores) - len(kept)}
