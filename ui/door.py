@@ -9,6 +9,10 @@ from typing import Any, Protocol
 class Door(Protocol):
     """What the routes need of backend.services.Services."""
 
+    data: Any
+    custom: Any
+    lab: Any
+
     def runs(self) -> list[dict[str, Any]]: ...
     def show(self, run_id: str) -> dict[str, Any]: ...
     def headline(self, run_id: str) -> dict[str, Any]: ...

@@ -85,6 +85,15 @@ class Call:
             raise BadRequest(Text(en=f"{name!r} must be text.", ko=f"{name!r}은(는) 문자열이어야 합니다."))
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; none at all where the body does not name it."""
+        value = self.body.get(name, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise BadRequest(
+                Text(en=f"{name!r} must be a list of texts.", ko=f"{name!r}은(는) 문자열 목록이어야 합니다.")
+            )
+        return tuple(value)
+
 
 def finite(value: Any) -> Any:
     """The same JSON value with NaN and infinities as null: JSON has no word for them."""
@@ -122,6 +131,9 @@ def failure(error: StudioError) -> Response:
     check = getattr(error, "check", None)
     if check is not None:
         body["check"] = check_json(check)
+    preflight = getattr(error, "preflight", None)
+    if preflight is not None:
+        body["preflight"] = preflight
     status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, WrongState) else 422
     return answer(body, status)
 

@@ -1,5 +1,5 @@
-// What the page shows stands in its address (?run=&tab=&lang=&theme=), so that a link opens the same view.
-const KEYS = ['run', 'tab', 'step'];
+// What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
+const KEYS = ['run', 'tab', 'step', 'set'];
 const listeners = new Set();
 
 function remembered(key) {
@@ -18,7 +18,7 @@ function remember(key, value) {
   }
 }
 
-/** {run, tab, step} as strings, absent ones undefined. */
+/** {run, tab, step, set} as strings, absent ones undefined. */
 export function get() {
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]));
@@ -29,6 +29,7 @@ export function set(patch, { replace = false } = {}) {
   const before = get();
   const query = new URLSearchParams(location.search);
   if ('run' in patch && patch.run !== before.run && !('step' in patch)) query.delete('step');
+  if ('tab' in patch && patch.tab !== before.tab && !('set' in patch)) query.delete('set');
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === undefined || value === '') query.delete(key);
     else query.set(key, value);
@@ -43,6 +44,7 @@ export function set(patch, { replace = false } = {}) {
 export function link(patch) {
   const query = new URLSearchParams(location.search);
   query.delete('step');
+  if ('tab' in patch) query.delete('set');
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === undefined) query.delete(key);
     else query.set(key, value);
