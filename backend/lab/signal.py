@@ -1,7 +1,7 @@
 """How many groups would be dead at another group size, from a few samples a prompt.
 
 A group is dead when all its completions have the same total: its advantages are 0. From k samples of one prompt, of
-which n_v have the value v, the chance that G of them drawn without replacement are all alike is sum_v C(n_v, G) / C(k, G).
+which n_v have the value v, the chance that G of them drawn without replacement are alike is sum_v C(n_v, G) / C(k, G).
 That is an unbiased estimate of the chance for G new samples, for every G <= k (a U-statistic; Hoeffding 1948). Putting
 the mean solve rate p into p^G + (1 - p)^G is not: prompts differ, and that dominates.
 """

@@ -36,7 +36,8 @@ def test_unbiased_where_the_mean_solve_rate_is_not() -> None:
         prompts.append([float(rng.random() < p) for _ in range(k)])
     share = dead_share(prompts, size)
     assert share.value == pytest.approx(0.602, abs=0.015)
-    assert share.low is not None and share.high is not None
+    assert share.low is not None
+    assert share.high is not None
     assert share.low < 0.602 < share.high
     mean = fmean(map(fmean, prompts))
     assert mean**size + (1 - mean) ** size < 0.25
@@ -51,7 +52,8 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
             p = rng.betavariate(0.2, 0.8)
             prompts.append([float(rng.random() < p) for _ in range(16)])
         share = dead_share(prompts, 8, seed=trial)
-        assert share.low is not None and share.high is not None
+        assert share.low is not None
+        assert share.high is not None
         inside += share.low <= 0.602 <= share.high
     assert inside >= 180  # 95% of 200 is 190
 

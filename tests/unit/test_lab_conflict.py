@@ -27,8 +27,10 @@ def verdict(found, weights=None) -> str:
 def test_opponents_are_flagged_though_their_groups_rise_together() -> None:
     pair = conflicts(["task", "brief"], groups(lambda a, rng: -a + 0.1 * rng.random()))["pairs"][0]
     assert pair["verdict"] == "against"
-    assert pair["r"] < -0.9 and pair["high"] < -0.5
-    assert "task" in pair["words"]["en"] and "brief" in pair["words"]["ko"]
+    assert pair["r"] < -0.9
+    assert pair["high"] < -0.5
+    assert "task" in pair["words"]["en"]
+    assert "brief" in pair["words"]["ko"]
 
 
 def test_a_negative_weight_turns_its_reward_round() -> None:
