@@ -69,6 +69,10 @@ FORM: dict[str, Text] = {
         "The preset is now {preset}; your change is set aside.",
         "프리셋을 {preset}(으)로 바꾸면서 변경 1개를 빼 두었습니다.",
     ),
+    "form.handed": Text(
+        "{n} settings come from another page; everything else is as you left it.",
+        "다른 페이지에서 설정 {n}개를 가져왔습니다. 나머지는 그대로입니다.",
+    ),
     "form.undo": Text("Bring back", "되돌리기"),
     "form.dismiss": Text("Close this message", "알림 닫기"),
     "form.reset": Text("Back to the preset’s value: {value}", "프리셋 값으로 되돌리기: {value}"),

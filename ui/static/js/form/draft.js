@@ -56,10 +56,14 @@ export class Draft {
   }
 
   /** Another preset: what was typed goes, and comes back through the returned undo. */
-  choose(preset) {
+  choose(preset) { return this.replace(preset, {}); }
+
+  /** A preset with exactly these values on top; returns the undo. */
+  replace(preset, values) {
     const before = { preset: this.preset, values: this.values };
     this.preset = preset;
-    this.values = {};
+    this.values = { ...values };
+    this.prune();
     this.announce(null);
     return () => {
       this.preset = before.preset;
@@ -69,6 +73,15 @@ export class Draft {
   }
 
   discard() { return this.choose(this.preset); }
+
+  /** Values over the draft as it stands. What belonged to another dataset or model goes with it. Returns the undo. */
+  lay(values) {
+    const rest = { ...this.values };
+    for (const [owner, names] of Object.entries(this.schema.belongsTo)) {
+      if (owner in values && !same(values[owner], this.value(owner))) for (const name of names) delete rest[name];
+    }
+    return this.replace(this.preset, { ...rest, ...values });
+  }
 
   prune() {
     for (const name of Object.keys(this.values)) {

@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { Checker } from './checker.js';
 import { Draft } from './draft.js';
+import { handedOver } from './handoff.js';
 import { methodPicker } from './methods.js';
 import { notices } from './notices.js';
 import { pasteBox } from './paste.js';
@@ -61,10 +62,13 @@ class FormPage {
     for (const event of ['scroll', 'resize']) addEventListener(event, () => this.fit(), { passive: true });
     ctx.onTab(() => {
       this.fit();
-      if (ctx.isOpen('new') && this.plan.state.offline) this.check(0);
+      if (!ctx.isOpen('new')) return;
+      this.receive();
+      if (this.plan.state.offline) this.check(0);
     });
     this.draft.onChange((names) => this.changed(names));
     this.check(0);
+    this.receive();
   }
 
   /** The plan ends where the window ends, also while the header above it is still in sight: Start stays visible. */
@@ -120,12 +124,17 @@ class FormPage {
 
   /** Several values at once, with a message and a way back. */
   put(values, message) {
-    const before = { ...this.draft.values };
-    this.draft.set(values);
-    this.notices.say(message, () => {
-      this.draft.values = before;
-      this.draft.announce(null);
-    });
+    this.notices.say(message, this.draft.lay(values));
+  }
+
+  /** What another page asks this form to hold, with a message and a way back. */
+  receive() {
+    const given = handedOver();
+    if (!given) return;
+    const { values, preset, message } = given;
+    const undo = this.schema.preset(preset) ? this.draft.replace(preset, values) : this.draft.lay(values);
+    this.notices.say(() => t(message, { n: Object.keys(values).length }), undo);
+    this.notices.root.scrollIntoView({ block: 'center' });
   }
 
   goto(name) {
