@@ -1,0 +1,198 @@
+"""The killable pool with real processes: nothing takes longer than its limit, takes the process with it, or stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backend.errors import StudioError
+from backend.killable import Pool, shared
+from tests.process.harness import all_gone, gone
+from tests.support import wait_for
+
+HERE = "tests.process.killable_targets"
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the guarantees are Linux's")
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    made = Pool(size=2, memory_mb=512)
+    yield made
+    made.close()
+
+
+def outcomes(pool: Pool, function: str, calls: list[dict], limit_s: float = 5.0) -> list[str]:
+    return [result.outcome for result in pool.map(f"{HERE}:{function}", calls, limit_s)]
+
+
+def test_results_come_in_order_and_children_are_reused(pool: Pool) -> None:
+    results = pool.map(f"{HERE}:add", [{"a": n, "b": 1} for n in range(500)], 5.0)
+    assert [result.value for result in results] == list(range(1, 501))
+    pids = {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 5.0)}
+    assert 1 <= len(pids) <= 2
+    assert {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 5.0)} <= pids
+
+
+@pytest.mark.parametrize("function", ["spin", "hang_in_c", "deaf"])
+def test_a_call_that_hangs_is_killed_at_its_limit_and_the_others_go_on(pool: Pool, function: str) -> None:
+    pool.map(f"{HERE}:pid", [{}] * 2, 5.0)
+    before = time.monotonic()
+    hung = pool.map(f"{HERE}:{function}", [{}], 0.5)[0]
+    assert hung.outcome == "timeout"
+    assert hung.error == "stopped after 0.5 s"
+    assert time.monotonic() - before < 3
+    assert pool.map(f"{HERE}:add", [{"a": 1}], 5.0)[0].value == 1
+
+
+def test_each_call_has_its_own_limit(pool: Pool) -> None:
+    results = pool.map(f"{HERE}:spin", [{}, {}, {}], [0.2, 1.0, 0.2])
+    assert [result.outcome for result in results] == ["timeout"] * 3
+    assert [round(result.seconds, 1) for result in results] == pytest.approx([0.2, 1.0, 0.2], abs=0.3)
+
+
+def test_a_call_that_ends_its_process_is_told_from_one_that_raises(pool: Pool) -> None:
+    died = pool.map(f"{HERE}:leave", [{"code": 0}, {"code": 7}], 5.0)
+    assert [(result.outcome, result.error) for result in died] == [
+        ("died", "the process died: exit code 0"),
+        ("died", "the process died: exit code 7"),
+    ]
+    crashed = pool.map(f"{HERE}:crash", [{}], 5.0)[0]
+    assert crashed.outcome == "died"
+    assert "SIGSEGV" in crashed.error
+    for function, error in (("fail", "ValueError('나쁨')"), ("polite_exit", "SystemExit(3)")):
+        raised = pool.map(f"{HERE}:{function}", [{"words": "나쁨"} if function == "fail" else {}], 5.0)[0]
+        assert (raised.outcome, raised.error) == ("raised", error)
+        assert function in raised.traceback
+    assert outcomes(pool, "no_json", [{}]) == ["raised"]
+
+
+@pytest.mark.parametrize("function", ["blow_up", "one_huge"])
+def test_a_call_that_eats_memory_ends_alone(pool: Pool, function: str) -> None:
+    result = pool.map(f"{HERE}:{function}", [{}], 20.0)[0]
+    assert result.outcome == "died"
+    assert "out of memory" in result.error
+    assert outcomes(pool, "add", [{"a": 1}]) == ["ok"]
+
+
+def test_a_module_that_cannot_be_imported_is_named(pool: Pool) -> None:
+    result = pool.map("tests.process.no_such_module:f", [{}], 5.0)[0]
+    assert result.outcome == "raised"
+    assert "no_such_module" in result.error
+    assert "no_such_function" in pool.map(f"{HERE}:no_such_function", [{}], 5.0)[0].error
+
+
+def test_long_arguments_and_answers_pass_and_endless_ones_do_not(pool: Pool) -> None:
+    assert pool.map(f"{HERE}:length", [{"text": "가" * 2_000_000}] * 4, 20.0)[3].value == 2_000_000
+    assert len(pool.map(f"{HERE}:long_answer", [{"length": 2_000_000}], 20.0)[0].value) == 2_000_000
+    too_long = pool.map(f"{HERE}:long_answer", [{"length": 20_000_000}], 30.0)[0]
+    assert too_long.outcome == "died"
+
+
+def test_what_a_call_prints_disturbs_nothing(pool: Pool) -> None:
+    assert outcomes(pool, "chatter", [{"length": 2**20}] * 4) == ["ok"] * 4
+
+
+def test_children_know_neither_torch_nor_secrets_and_run_calls_in_their_main_thread(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "canary")
+    facts = pool.map(f"{HERE}:facts", [{}], 5.0)[0].value
+    assert facts == {"torch": False, "main": True, "secrets": []}
+
+
+def test_many_threads_share_the_pool(pool: Pool) -> None:
+    found: dict[int, list[int]] = {}
+
+    def work(number: int) -> None:
+        results = pool.map(f"{HERE}:add", [{"a": number, "b": n} for n in range(100)], 5.0)
+        found[number] = [result.value for result in results]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert found == {number: [number + n for n in range(100)] for number in range(8)}
+
+
+def test_a_thread_that_ends_does_not_take_the_children_it_started(pool: Pool) -> None:
+    pids: list[int] = []
+    starter = threading.Thread(target=lambda: pids.append(pool.map(f"{HERE}:pid", [{}], 5.0)[0].value))
+    starter.start()
+    starter.join()
+    assert pool.map(f"{HERE}:pid", [{}], 5.0)[0].value == pids[0]
+
+
+def test_a_child_killed_while_idle_is_replaced(pool: Pool) -> None:
+    first = pool.map(f"{HERE}:pid", [{}], 5.0)[0].value
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: gone(psutil.Process(first)) if psutil.pid_exists(first) else True)
+    again = pool.map(f"{HERE}:pid", [{}], 5.0)[0]
+    assert again.outcome == "ok"
+    assert again.value != first
+
+
+def test_closing_ends_the_children_and_what_they_started(pool: Pool) -> None:
+    grandchild = psutil.Process(pool.map(f"{HERE}:leave_a_grandchild", [{}], 5.0)[0].value)
+    child = psutil.Process(pool.map(f"{HERE}:pid", [{}], 5.0)[0].value)
+    pool.close()
+    all_gone([child, grandchild])
+    with pytest.raises(StudioError, match="closed"):
+        pool.map(f"{HERE}:pid", [{}], 5.0)
+
+
+PARENT = f"""
+import sys, threading
+from backend.killable import shared
+print(*(shared().map("{HERE}:pid", [{{}}], 5.0)[0].value for _ in range(1)), flush=True)
+def hang():
+    shared().map("{HERE}:" + sys.argv[1], [{{}}] * 2, 600.0)
+thread = threading.Thread(target=hang, daemon=True)
+thread.start()
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("function", ["spin", "hang_in_c", "deaf"])
+@pytest.mark.parametrize("how", ["SIGKILL", "exit"])
+def test_no_child_outlives_its_parent(function: str, how: str) -> None:
+    root = Path(__file__).resolve().parents[2]
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, function],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert parent.stdout is not None
+        known = psutil.Process(int(parent.stdout.readline()))
+
+        def working() -> list[psutil.Process]:
+            children = psutil.Process(parent.pid).children(recursive=True)
+            return children if sum(child.cpu_times().user > 0.6 for child in children) >= 1 else []
+
+        children = wait_for(working, 30, what="children that burn time")
+        assert known in children
+        if how == "SIGKILL":
+            parent.kill()
+        else:
+            parent.communicate("end\n", timeout=10)
+        parent.wait(10)
+        all_gone(children, 3)
+    finally:
+        parent.kill()
+        parent.communicate()
+
+
+def test_the_shared_pool_is_one() -> None:
+    assert shared() is shared()
