@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +70,17 @@ class Services:
 
     # --- what happens to runs ---
 
-    def start(self, raw: Mapping[str, Any], preset: str | None = None) -> Run:
-        """Queue a run and start it if the device is free. Refused, with its `.check`, when a rule is broken."""
+    def start(self, raw: Mapping[str, Any], preset: str | None = None, accept: Sequence[str] = ()) -> Run:
+        """Queue a run and start it if the device is free.
+
+        Refused, with its `.check`, when a rule is broken, and with `.preflight`, when the rewards do not fit the rows;
+        `accept`: ids of the warnings that are passed over knowingly, or "all".
+        """
+        from backend.lab.preflight import require
+
         checked = self.check(raw, preset)
+        runs.require_ok(checked)
+        require(self.lab.preflight(checked.config.to_dict()), accept)
         run_id = runs.create(self.settings, self.db, checked, preset)
         self.reconcile()
         return self.get(run_id)

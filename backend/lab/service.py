@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.settings import Settings
+from backend.text import Text
 from storage.reader import Reader
+
+Progress = Callable[[int, int, Text], None]
 
 
 class LabService:
@@ -34,16 +37,27 @@ class LabService:
         return table(self.settings.home, rewards, weights, args, rows, versions)
 
     def audit(
-        self, values: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] | None = None, limit: int = 32
+        self,
+        values: Mapping[str, Any],
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        limit: int = 32,
+        progress: Progress | None = None,
     ) -> dict[str, Any]:
         """What the rewards of a configuration are worth on its own rows (`rows`: these instead), a verdict a check.
 
-        {"ok", "verdict": "pass"|"warn"|"fail", "checks": [{"id", "reward", "verdict", "title", "words", "examples"}],
-        "seconds"}.
+        {"ok", "verdict": "pass"|"warn"|"fail", "checks": [{"id", "kind", "reward", "verdict": "pass"|"warn"|"fail"|
+        "skip", "title", "words", "examples": [{"row", "completion", "score", "expected", "why": {en, ko}}]}],
+        "rows", "seconds"}. `progress(done, total, what)`: how far it is.
         """
         from backend.lab.audit import audit
 
-        return audit(self.settings.home, values, rows, limit)
+        return audit(self.settings, values, rows, limit, reader=self.reader, progress=progress)
+
+    def made(self, values: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
+        """For each row its ground truth in the format that the configuration demands; None where there is none."""
+        from backend.lab.audit import made
+
+        return made(self.settings, values, rows)
 
     def replay(
         self,
@@ -73,17 +87,21 @@ class LabService:
             versions=versions,
         )
 
-    def advantages(self, rewards: Any, weights: Any = None, aggregation: str = "sum_then_normalize") -> dict[str, Any]:
+    def advantages(
+        self, rewards: Sequence[Any], weights: Sequence[float] | None = None, group_size: int | None = None
+    ) -> dict[str, Any]:
         """Advantages by hand: backend.lab.advantages."""
-        from backend.lab import advantages  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+        from backend.lab.advantages import advantages
 
-        return advantages.advantages(rewards, weights, aggregation)
+        return advantages(rewards, weights, group_size)
 
-    def conflicts(self, *args: Any, **more: Any) -> Any:
+    def conflicts(
+        self, names: Sequence[str], groups: Sequence[Any], weights: Sequence[float] | None = None
+    ) -> dict[str, Any]:
         """Rewards that pull against each other inside groups: backend.lab.conflict."""
-        from backend.lab import conflict  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+        from backend.lab.conflict import conflicts
 
-        return conflict.conflicts(*args, **more)
+        return conflicts(names, groups, weights)
 
     def probe_report(self, run_id: str) -> dict[str, Any]:
         """What a probe found and what it advises: backend.lab.probe."""
@@ -98,4 +116,4 @@ class LabService:
         """
         from backend.lab.preflight import preflight
 
-        return preflight(self.settings.home, values)
+        return preflight(self.settings, self.reader, values)
