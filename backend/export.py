@@ -127,6 +127,8 @@ def _lines(group: StoredGroup) -> Iterator[dict[str, Any]]:
             "rewards": {
                 name: _number(value) for name, value in zip(group.reward_names, completion.rewards, strict=False)
             },
+            "extracted": dict(zip(group.reward_names, completion.extracted, strict=False)),
+            "reasons": dict(zip(group.reward_names, completion.reasons, strict=False)),
             "total": _number(completion.total),
             "advantage": _number(completion.advantage),
         }

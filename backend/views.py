@@ -53,6 +53,8 @@ def stages_of(config: Mapping[str, Any]) -> list[str]:
         stages += ["evaluate_before"] if config.get("evaluate_before", True) else []
         stages.append("grpo")
         stages += ["evaluate_after"] if config.get("evaluate_after", True) else []
+    if "probe" in chosen:
+        stages.append("probe")
     return stages
 
 
@@ -224,6 +226,8 @@ def group_view(group: StoredGroup) -> dict[str, Any]:
                     "rewards": list(completion.rewards),
                     "total": completion.total,
                     "advantage": completion.advantage,
+                    "extracted": list(completion.extracted),
+                    "reasons": list(completion.reasons),
                 }
                 for completion in group.completions
             ],

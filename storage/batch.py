@@ -162,5 +162,5 @@ def _record(kind: str, raw: dict[str, Any]) -> Record:
 
 
 def _completion(raw: dict[str, Any]) -> Completion:
-    rewards: Any = tuple(raw["rewards"])
-    return Completion(**{**raw, "rewards": rewards})
+    along: dict[str, Any] = {name: tuple(raw.get(name, ())) for name in ("rewards", "extracted", "reasons")}
+    return Completion(**{**raw, **along})

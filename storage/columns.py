@@ -100,6 +100,19 @@ class JsonText(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
+class PackedJson(TypeDecorator[Any]):
+    """JSON, compressed as PackedText is."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:
+        return None if value is None else pack(ENCODE(value))
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(unpack(bytes(value)))
+
+
 class ExactFloat(TypeDecorator[float]):
     """A double in which NaN differs from NULL. SQLite turns a NaN into NULL, so there it is the text 'nan'.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, UniqueConstraint
 
-from storage.columns import ExactFloat, ExactText, JsonText, Key, PackedText
+from storage.columns import ExactFloat, ExactText, JsonText, Key, PackedJson, PackedText
 
 metadata = MetaData(
     naming_convention={
@@ -154,6 +154,8 @@ completion = Table(
     Column("rewards", JsonText, nullable=False),
     Column("total", ExactFloat),
     Column("advantage", ExactFloat),
+    # What each reward extracted and why it gave its score: [extracted, reasons], NULL where there is neither.
+    Column("verdicts", PackedJson),
     UniqueConstraint("group_id", "position"),
     sqlite_autoincrement=True,
 )

@@ -84,7 +84,11 @@ class MetricPoint:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One sampled answer. `rewards` runs along the generation's `reward_names`; None: not scored."""
+    """One sampled answer. `rewards` runs along the generation's `reward_names`; None: not scored.
+
+    So do `extracted` (the part of the text that a reward judged) and `reasons` (why its score is what it is), which
+    are empty where no reward said anything.
+    """
 
     text: str
     tokens: int
@@ -92,6 +96,8 @@ class Completion:
     rewards: tuple[float | None, ...]
     total: float | None
     advantage: float | None
+    extracted: tuple[str | None, ...] = ()
+    reasons: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

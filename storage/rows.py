@@ -120,6 +120,7 @@ def _completions(group_id: int, completions: Sequence[Completion]) -> Iterable[d
         yield {
             "group_id": group_id, "position": position, "text": c.text, "tokens": c.tokens,
             "truncated": c.truncated, "rewards": list(c.rewards), "total": c.total, "advantage": c.advantage,
+            "verdicts": [c.extracted, c.reasons] if c.extracted or c.reasons else None,
         }  # fmt: skip
 
 

@@ -61,7 +61,10 @@ def _completions(connection: Connection, groups: list[int]) -> dict[int, list[Co
         c = m.completion.c
         rows = connection.execute(select(m.completion).where(c.group_id.in_(groups)).order_by(c.group_id, c.position))
         for r in rows:
-            done = Completion(r.text, r.tokens, r.truncated, tuple(r.rewards), r.total, r.advantage)
+            extracted, reasons = r.verdicts or ((), ())
+            done = Completion(
+                r.text, r.tokens, r.truncated, tuple(r.rewards), r.total, r.advantage, tuple(extracted), tuple(reasons)
+            )
             found.setdefault(r.group_id, []).append(done)
     return found
 

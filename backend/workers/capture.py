@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.rewards.verdict import Verdict
 from backend.workers.reward_calls import weighted_total
 from backend.workers.signal_share import Extremes, SignalCount
 from storage.records import Completion, Generation, Group, PromptFormat
 
 PROMPT_ID = "prompt_id"
+KEPT_CHARACTERS = 500  # of what a reward extracted, and of its reason
 
 
 def prompt_text(prompt: Any) -> tuple[str, PromptFormat]:
@@ -54,12 +56,15 @@ def generation_record(
     final_ids: frozenset[int],
     scores: Sequence[Sequence[float]],
     advantages: Sequence[float],
+    verdicts: Sequence[Sequence[Verdict]] = (),
 ) -> Generation:
     """Groups of `group_size` consecutive completions. All sequences run along the N completions of one process.
 
     `scores[i][k]` is reward k of completion i, NaN where it does not apply. A completion is truncated when its last
-    token is neither an end token nor padding (`final_ids`), as TRL counts it.
+    token is neither an end token nor padding (`final_ids`), as TRL counts it. `verdicts[k]` are those of reward k,
+    along the completions, or empty where it tells none.
     """
+    told = [v if len(v) == len(completions) else None for v in verdicts]
     groups = []
     for start in range(0, len(completions), group_size):
         row = rows[start]
@@ -69,6 +74,7 @@ def generation_record(
         for i in range(start, start + group_size):
             given = tuple(None if s != s else s for s in scores[i])
             ids = completion_ids[i]
+            extracted, reasons = _said(told, i)
             members.append(
                 Completion(
                     text=completion_text(completions[i]),
@@ -77,10 +83,25 @@ def generation_record(
                     rewards=given,
                     total=weighted_total(given, weights),
                     advantage=advantages[i],
+                    extracted=extracted,
+                    reasons=reasons,
                 )
             )
         groups.append(Group(str(row[PROMPT_ID]), text, prompt_format, truth, tuple(members)))
     return Generation(step, phase, reward_names, tuple(groups))
+
+
+def _said(
+    verdicts: Sequence[Sequence[Verdict] | None], i: int
+) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    """What each reward extracted of completion i, and its reasons, cut to what is kept; empty where none said any."""
+    extracted = tuple(_cut(v[i].extracted) if v else None for v in verdicts)
+    reasons = tuple(_cut(v[i].reason) if v else None for v in verdicts)
+    return (extracted if any(e is not None for e in extracted) else ()), (reasons if any(reasons) else ())
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= KEPT_CHARACTERS else text[:KEPT_CHARACTERS] + "…"
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from transformers import AutoTokenizer, BitsAndBytesConfig
 from trl.trainer.grpo_config import GRPOConfig
 
 from backend import rewards as registry
+from backend.rewards.verdict import Verdict
 from backend.workers import checkpoints, trl_adapter
 from backend.workers import rows as run_rows
 from backend.workers.callbacks import GRPOCallback
@@ -60,6 +61,10 @@ class Rewards:
     def _failed(self, name: str, index: int, completion: Any, trace: str) -> None:
         self._tell(name, index, str(completion), trace)
 
+    def take_verdicts(self) -> list[list[Verdict]]:
+        """What each function said of the completions of its last call, in its order; empty where it tells nothing."""
+        return [list(getattr(f, "take_verdicts", list)()) for f in self._functions]
+
     def tell_unscored(self, generation: Generation) -> None:
         """A function that scored nothing of a whole generation has no say in it: told once a phase."""
         completions = [c for group in generation.groups for c in group.completions]
@@ -101,6 +106,7 @@ class GRPOStage:
     ) -> None:
         self.job, self.held_out, self.data = job, held_out, data
         self.rewards = Rewards(job)
+        self.on_record: Callable[[Generation], Generation] = lambda record: record
         config = job.config
         set_fields(job.db, job.run.id, reward_names=self.rewards.names)
         job.enter("load")
@@ -127,6 +133,7 @@ class GRPOStage:
             peft_config=LoraConfig(**trl_adapter.lora_kwargs(config)) if trl_adapter.uses_adapter(config) else None,
             quantization_config=BitsAndBytesConfig(**quantization) if quantization else None,
             on_generation=self._generation,
+            verdicts=self.rewards.take_verdicts,
             extremes=self.rewards.extremes(),
             stop=job.stop,
             phase_of=job.enter,
@@ -168,8 +175,10 @@ class GRPOStage:
                         self.trainer.eval_dataset = run_rows.as_dataset(kept) if kept else None
         needed = trl_adapter.generation_batch(config) // config.num_generations
         run_rows.require(train, needed, given - len(train))
+        self.train_rows = train
 
     def _generation(self, generation: Generation) -> None:
+        generation = self.on_record(generation)
         self.job.writer.generation(generation)
         self.rewards.tell_failures()
         self.rewards.tell_unscored(generation)

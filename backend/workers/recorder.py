@@ -7,9 +7,10 @@ Pinned by tests/contract/test_trl_private.py: `_generate`, `_calculate_rewards`,
 
 from __future__ import annotations
 
+import copy
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import RepeatSampler
 
+from backend.rewards.verdict import Verdict
 from backend.workers import carried, checkpoints
 from backend.workers.capture import StepCapture, generation_record
 from backend.workers.sampler import EpochRepeatSampler
@@ -65,6 +67,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
     """GRPOTrainer that hands on each generation and saves checkpoints that resume at any step, bit for bit.
 
     `on_generation(record)` is called on the training thread with finished records; `extremes` as in signal_share.
+    `verdicts()` gives those of each reward function's last call.
     `phase_of(name)` is told what begins ("generation", "reward", "update"), for the words of a failure.
     `tell(kind, message, level, data)` records an event.
     """
@@ -79,6 +82,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         self,
         *args: Any,
         on_generation: Callable[[Generation], None],
+        verdicts: Callable[[], list[list[Verdict]]],
         extremes: Extremes,
         stop: Stop,
         phase_of: Callable[[str], None],
@@ -88,6 +92,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         **kwargs: Any,
     ) -> None:
         self._on_generation = on_generation
+        self._take_verdicts = verdicts
         self._stop = stop
         self._phase_of = phase_of
         self._tell = tell
@@ -163,11 +168,32 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
             final_ids=self._final_ids,
             scores=rewards[first : first + len(completions)].tolist(),
             advantages=output["advantages"].tolist(),
+            verdicts=self._take_verdicts(),
         )
         if training:
             self.capture.add(record)
         self._on_generation(record)
         return output
+
+    # -- the probe -----------------------------------------------------------------------------------------------
+
+    def sample(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Sample and score a group for each row as a training step would; the batch that an update would get."""
+        return self._generate_and_score_completions(
+            [copy.deepcopy(row) for row in rows for _ in range(self.num_generations)]
+        )
+
+    def try_backward(self, batch: dict[str, Any], size: int) -> None:
+        """The forward and backward pass of `size` completions of a batch, for its time; gradients are left behind."""
+        total = len(batch["advantages"])
+        part = {
+            name: value[:size] if isinstance(value, torch.Tensor) and value.dim() and len(value) == total else value
+            for name, value in batch.items()
+        }
+        self.current_gradient_accumulation_steps = 1
+        with self.compute_loss_context_manager():
+            loss = self.compute_loss(self.model, part)
+        self.accelerator.backward(loss)
 
     # -- the order of prompts ------------------------------------------------------------------------------------
 

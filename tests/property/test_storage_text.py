@@ -29,9 +29,10 @@ MAYBE = st.none() | NUMBER
 COUNT = st.integers(0, 2**31 - 1)
 STEP = st.integers(0, 2**63 - 1)
 
+said = st.lists(st.none() | ANY.filter(lambda t: not pairs(t)), max_size=3).map(tuple)
 completions = st.builds(
     Completion, text=ANY, tokens=COUNT, truncated=st.booleans(), rewards=st.lists(MAYBE, max_size=4).map(tuple),
-    total=MAYBE, advantage=MAYBE,
+    total=MAYBE, advantage=MAYBE, extracted=said, reasons=said,
 )  # fmt: skip
 groups = st.builds(
     Group, prompt_id=ANY, prompt=ANY, prompt_format=st.sampled_from(["text", "messages"]),
@@ -90,6 +91,15 @@ def test_a_line_of_the_spill_file(made: tuple[object, ...], seq: int) -> None:
     assert "\n" not in line
     assert line.isascii()
     assert repr(from_line(line)) == repr(batch)  # by repr, since NaN is not equal to itself
+
+
+def test_a_line_of_the_version_before_verdicts() -> None:
+    kept = Completion("a", 1, False, (1.0,), 1.0, 0.0)
+    made = Generation(1, "train", ("exact",), (Group("p", "q", "text", None, (kept,)),))
+    line = to_line(Batch("w", 1, RUN, 1, (made,)))
+    older = line.replace(',["extracted",[]],["reasons",[]]', "")
+    assert "extracted" not in older
+    assert from_line(older).records == (made,)
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,11 @@ from storage.db import Database, migrate
 from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
 from storage.migrate import SCRIPTS
 from storage.models import metadata
+from storage.reader import Reader
+from storage.records import Completion, Generation, Group
 from storage.sqlite import make_engine
-from tests.storage_support import open_store
+from storage.writer import Writer
+from tests.storage_support import RUN, open_store
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -142,6 +145,30 @@ def test_foreign_keys_are_on_again_afterwards(tmp_path: Path, family: Path) -> N
     with db.begin() as connection:
         connection.execute(text("DELETE FROM parent WHERE id = 1"))
     assert rows(family, "SELECT count(*) FROM child") == [(200,)]
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    """As the first version wrote it (tests/data/studio-0001.sql): its completions come back with no verdicts."""
+    path = tmp_path / "studio.db"
+    connection = sqlite3.connect(path)
+    connection.executescript((PROJECT / "tests" / "data" / "studio-0001.sql").read_text(encoding="utf-8"))
+    connection.close()
+    before = rows(path, "SELECT id, text, rewards, total FROM completion")
+    migrate(f"sqlite:///{path}")
+    assert rows(path, "SELECT id, text, rewards, total FROM completion") == before
+    (copy,) = tmp_path.glob("studio.db.before-0001-*.backup")
+    assert rows(copy, "SELECT version_num FROM alembic_version") == [("0001",)]
+    db = Database(f"sqlite:///{path}")
+    first, second = Reader(db).groups(RUN, newest_first=False)
+    assert [c.text for c in second.completions] == ["한글 답 <answer>3</answer>", "x" * 300]
+    assert {(c.extracted, c.reasons) for group in (first, second) for c in group.completions} == {((), ())}
+    fresh = Completion("3", 1, False, (1.0, None), 1.0, 0.5, ("3", None), ("equal", "no gold: 한글"))
+    group = Group("row-3", "1+2", "text", "3", (fresh,))
+    writer = Writer(f"sqlite:///{path}", RUN, 1, tmp_path / "spill.jsonl", 0.02)
+    writer.generation(Generation(3, "train", ("accuracy", "format"), (group,)))
+    assert writer.close()
+    assert Reader(db).groups(RUN, step=3)[0].completions == (fresh,)
+    db.close()
 
 
 def test_a_newer_database_is_refused_in_words(tmp_path: Path) -> None:
