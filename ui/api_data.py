@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio.from_thread
@@ -19,6 +21,16 @@ from ui.door import Door
 from ui.wire import FAULT, BadRequest, Call, answer, failure, route
 
 log = logging.getLogger(__name__)
+LARGEST = 2_000_000_000  # bytes of an upload; the same as Services.data takes
+HUB_NAME = re.compile(r"\w[\w.-]*/[\w.-]+")
+
+
+TOO_LARGE = Refused(
+    Text(
+        en="The file is larger than 2 GB. Give its path on this machine instead, or a part of it.",
+        ko="파일이 2 GB보다 큽니다. 이 컴퓨터에서의 경로를 지정하거나 일부만 올리세요.",
+    )
+)
 
 
 def needed(call: Call, name: str) -> str:
@@ -32,7 +44,7 @@ def needed(call: Call, name: str) -> str:
 def source(call: Call) -> str:
     """What to read: the id of an upload, or a path on this machine, which on a public Space is nobody's to name."""
     path = call.text("path")
-    if path and os.environ.get("SPACE_ID"):
+    if path and os.environ.get("SPACE_ID") and (not HUB_NAME.fullmatch(path) or Path(path).exists()):
         raise Refused(
             Text(
                 en="path: this is a public Space, so files of its machine cannot be named; upload the file.",
@@ -43,7 +55,7 @@ def source(call: Call) -> str:
 
 
 def sets(call: Call) -> dict[str, Any]:
-    return {"sets": call.services.data.sets()}
+    return {"sets": call.services.data.sets(), "largest_upload": LARGEST}
 
 
 def show(call: Call) -> dict[str, Any]:
@@ -69,6 +81,27 @@ def make(call: Call) -> dict[str, Any]:
     return {"set": made}
 
 
+def generators(call: Call) -> dict[str, Any]:
+    return {"generators": call.services.data.generators()}
+
+
+def tasks(call: Call) -> dict[str, Any]:
+    return {"tasks": call.services.data.tasks(call.request.query_params.get("task"))}
+
+
+def best_of(call: Call) -> dict[str, Any]:
+    """Warm-up rows of a run's best completions; `min_reward` null: whatever each prompt's best one earned."""
+    least, per_prompt = call.body.get("min_reward"), call.body.get("per_prompt", 1)
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int | float)):
+        raise BadRequest(Text(en="min_reward must be a number.", ko="min_reward는 숫자여야 합니다."))
+    if isinstance(per_prompt, bool) or not isinstance(per_prompt, int) or per_prompt < 1:
+        raise BadRequest(
+            Text(en="per_prompt must be a whole number from 1.", ko="per_prompt는 1 이상의 정수여야 합니다.")
+        )
+    made = call.services.data.best_of(needed(call, "run"), needed(call, "name"), least, per_prompt)
+    return {"set": made}
+
+
 def pulled(request: Request) -> Iterator[bytes]:
     """The body's chunks, for a worker thread: each one is asked of the event loop as it is wanted."""
     stream = request.stream()
@@ -85,7 +118,10 @@ def upload_route(services: Door) -> Route:
 
     async def endpoint(request: Request) -> Response:
         name = request.query_params.get("name", "")
+        size = request.headers.get("content-length", "")
         try:
+            if size.isdecimal() and int(size[:20]) > LARGEST:
+                raise TOO_LARGE
             found = await run_in_threadpool(services.data.upload, name, pulled(request))
         except StudioError as error:
             return failure(error)
@@ -107,6 +143,9 @@ def routes(services: Door) -> list[BaseRoute]:
         ("/api/data/sets/{name}", "DELETE", delete, 200),
         ("/api/data/check", "POST", check, 200),
         ("/api/data/make", "POST", make, 201),
+        ("/api/data/best_of", "POST", best_of, 201),
+        ("/api/data/generators", "GET", generators, 200),
+        ("/api/data/tasks", "GET", tasks, 200),
     ]
     return [
         upload_route(services),

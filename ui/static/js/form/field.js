@@ -3,6 +3,7 @@
 import { fill, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { control } from './controls.js';
+import { datasets } from './datasets.js';
 import { typed } from './format.js';
 import { prose } from './prose.js';
 import { rewards } from './rewards.js';
@@ -11,6 +12,8 @@ import { suggestions } from './suggestions.js';
 import { saying } from './words.js';
 
 const WORDS = { warn: 'form.warn', inert: 'form.inert', changed: 'form.renamed', info: 'form.info' };
+/** Fields that name a dataset -> the kind of stored sets that fit. */
+const SETS = { dataset: 'prompts', sft_dataset: 'sft' };
 const ICONS = { warn: '▲', inert: '○', changed: '↦', info: 'ⓘ' };
 
 export class Field {
@@ -22,7 +25,9 @@ export class Field {
     this.problems = [];
     this.id = `f-${field.name}`;
     const send = (value) => (value === undefined ? draft.reset(field.name) : draft.set({ [field.name]: value }));
-    this.control = companions.length ? rewards(field, this.id, draft) : control(field, this.id, send);
+    if (companions.length) this.control = rewards(field, this.id, draft);
+    else if (field.name in SETS) this.control = datasets(field, this.id, send, { kind: SETS[field.name], choose: (name) => draft.lay({ [field.name]: name }) });
+    else this.control = control(field, this.id, send);
     this.root = this.build();
     saying(() => this.say());
     this.show();

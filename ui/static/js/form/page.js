@@ -2,6 +2,7 @@
 
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
+import * as sets from '../data/store.js';
 import { Checker } from './checker.js';
 import { Draft } from './draft.js';
 import { handedOver } from './handoff.js';
@@ -43,7 +44,7 @@ class FormPage {
     this.paste = pasteBox({ onTake: (values, notes) => this.take(values, notes) });
     this.bar = toolbar(this.steps, this.draft, { onDiscard: () => this.discard() });
     this.plan = new PlanPanel(this.draft, {
-      onStart: () => this.start(),
+      onStart: (accept) => this.start(accept),
       onGoto: (name) => this.goto(name),
       labelOf: (name) => (schema.field(name) ? t(schema.field(name).label) : name),
     });
@@ -64,10 +65,12 @@ class FormPage {
       this.fit();
       if (!ctx.isOpen('new')) return;
       this.receive();
+      sets.refresh(); // one may have been stored meanwhile
       if (this.plan.state.offline) this.check(0);
     });
     this.draft.onChange((names) => this.changed(names));
     this.check(0);
+    sets.refresh();
     this.receive();
   }
 
@@ -85,7 +88,7 @@ class FormPage {
     this.presets.show();
     this.methods.show();
     this.bar.show();
-    this.plan.set({ failed: null });
+    this.plan.set({ failed: null, preflight: null });
     this.check();
   }
 
@@ -143,16 +146,19 @@ class FormPage {
     this.steps.of(name)?.focus();
   }
 
-  async start() {
+  /** `accept`: ids of the warnings that the person has read and passes over. */
+  async start(accept = []) {
     this.plan.set({ starting: true, failed: null });
     try {
-      const { run } = await this.ctx.api.post('/api/runs', { values: this.draft.values, preset: this.draft.preset });
-      this.plan.set({ starting: false });
+      const { run } = await this.ctx.api.post('/api/runs', { values: this.draft.values, preset: this.draft.preset, accept });
+      this.plan.set({ starting: false, preflight: null });
       this.draft.reset('name'); // the next run gets a name of its own; everything else stays
       this.ctx.runlist.refresh();
       this.ctx.state.set({ run: run.id, tab: 'live' });
     } catch (error) {
-      this.plan.set({ starting: false, failed: said(error) });
+      const preflight = error?.body?.preflight ?? null;
+      this.plan.set({ starting: false, failed: preflight ? null : error.error ?? said(error) });
+      this.plan.showPreflight(preflight);
       if (error?.body?.check) this.answered({ check: error.body.check });
     }
   }

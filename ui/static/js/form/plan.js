@@ -4,6 +4,7 @@ import { h } from '../dom.js';
 import { DASH, duration, number } from '../format.js';
 import { t } from '../i18n.js';
 import { about, bytes, count } from './format.js';
+import { Preflight } from './preflight.js';
 import { prose } from './prose.js';
 import { suggestions } from './suggestions.js';
 import { plural, saying } from './words.js';
@@ -21,7 +22,8 @@ const KINDS = {
 export class PlanPanel {
   constructor(draft, { onStart, onGoto, labelOf }) {
     Object.assign(this, { draft, onStart, onGoto, labelOf });
-    this.state = { check: null, pending: true, offline: null, starting: false };
+    this.state = { check: null, pending: true, offline: null, starting: false, preflight: null };
+    this.preflight = new Preflight({ onGoto: (field) => { this.unfold(false); onGoto(field); }, onAccept: onStart, labelOf });
     this.build();
     saying(() => this.render());
   }
@@ -42,7 +44,7 @@ export class PlanPanel {
     this.limits = h('ul', { class: 'f-limits' });
     this.limitsBox = h('details', { class: 'f-limits-box', hidden: true }, h('summary', { t: 'form.limits' }), this.limits);
     this.body = h('div', { class: 'f-plan-body', id: 'f-plan-body' },
-      h('div', { class: 'f-plan-head' }, title, this.status), this.alerts, this.story,
+      this.preflight.root, h('div', { class: 'f-plan-head' }, title, this.status), this.alerts, this.story,
       h('dl', { class: 'f-figures' }, ...this.figures.map((figure) => figure.root)), this.memory, this.time, this.notes);
 
     this.line = h('span', { class: 'f-sheet-line' });
@@ -93,7 +95,16 @@ export class PlanPanel {
       list.replaceChildren(...some.map((note) => this.note(note)));
       list.hidden = some.length === 0;
     }
+    this.preflight.show(this.state.preflight);
     this.renderLaunch(check, pending, offline);
+  }
+
+  /** The checks of a refused start, in sight on every screen; null takes them away. */
+  showPreflight(result) {
+    this.set({ preflight: result });
+    if (!result) return;
+    if (this.sheet.checkVisibility()) this.unfold(true);
+    this.body.scrollTop = 0;
   }
 
   renderPlan(plan) {
@@ -145,14 +156,18 @@ export class PlanPanel {
     const { state } = this;
     const wrong = check?.errors?.length ?? 0;
     let why = t('form.ready');
-    if (state.starting) why = '';
+    if (state.starting) why = t('preflight.busy');
     else if (offline) why = t('form.why_offline');
     else if (wrong) why = plural('form.why_errors', wrong);
     else if (pending || !check) why = t('form.why_checking');
+    else if (this.preflight.stops.length) why = t('preflight.why_stopped');
+    else if (this.preflight.warns.length) why = t('preflight.why_warned');
+    // Start stays enabled: what is red may have been mended elsewhere (the rows, a reward), and it checks again.
+    const red = wrong > 0 || (!state.starting && this.preflight.stops.length > 0);
     this.start.disabled = state.starting || Boolean(offline) || wrong > 0 || pending || !check?.ok;
     this.start.textContent = t(state.starting ? 'form.starting' : 'form.start');
     this.why.textContent = state.failed ? t('form.start_failed', { why: t(state.failed) }) : why;
-    this.why.toggleAttribute('data-bad', Boolean(state.failed) || wrong > 0 || Boolean(offline));
+    this.why.toggleAttribute('data-bad', Boolean(state.failed) || red || Boolean(offline));
     this.name.placeholder = t('form.name_hint');
     const name = this.draft.value('name') ?? '';
     if (document.activeElement !== this.name || this.name.value !== name) this.name.value = name;

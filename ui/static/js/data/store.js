@@ -1,0 +1,33 @@
+// The stored sets, fetched once for the Data page and the form, and again whenever one of them changed something.
+
+import * as api from '../api.js';
+
+const listeners = new Set();
+let sets = null;
+let limit = null;
+let failed = null;
+
+/** Metas, newest first; null before the first answer. */
+export const list = () => sets;
+/** The most bytes that an upload may have; null before the first answer. */
+export const largestUpload = () => limit;
+/** The ApiError of the last try, or null. */
+export const error = () => failed;
+export const find = (name) => sets?.find((one) => one.name === name);
+
+export function onChange(callback) {
+  listeners.add(callback);
+  return () => listeners.delete(callback);
+}
+
+export async function refresh() {
+  try {
+    const answer = await api.get('/api/data/sets');
+    sets = answer.sets;
+    limit = answer.largest_upload ?? null;
+    failed = null;
+  } catch (caught) {
+    failed = caught;
+  }
+  for (const listener of listeners) listener();
+}
