@@ -45,6 +45,7 @@ TEXTS: dict[str, Text] = {
     "stage.sft": Text(en="warm-up (SFT)", ko="준비 학습 (SFT)"),
     "stage.evaluate_before": Text(en="evaluate before", ko="학습 전 평가"),
     "stage.grpo": Text(en="GRPO", ko="GRPO"),
+    "stage.probe": Text(en="probe", ko="탐색"),
     "stage.evaluate_after": Text(en="evaluate after", ko="학습 후 평가"),
 }
 

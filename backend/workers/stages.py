@@ -52,6 +52,10 @@ class Attempt:
             model = warm_up(job, model)
         if "grpo" in config.stages:
             self._grpo(model, train, held_out)
+        if "probe" in config.stages:
+            from backend.workers.probe import run_probe
+
+            run_probe(job, model, train)
         job.stop.check()
 
     def _grpo(self, model: str, train: list[run_rows.Row], held_out: list[run_rows.Row]) -> None:
