@@ -1,0 +1,179 @@
+"""A custom reward as everybody calls it: TRL, the bench, the audit. The code itself runs in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.custom.describe import of_version
+from backend.custom.library import Version
+from backend.custom.process import Answer, Process
+from backend.custom.settings import LIMIT_S, MEMORY_MB
+from backend.custom.told import broken_words, missing_words, not_loaded_words
+from backend.custom.wire import CALLABLES, call_text, one_row
+from backend.errors import StudioError
+from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure
+from backend.rewards.verdict import Verdict, completion_text
+from backend.text import Text
+
+log = logging.getLogger(__name__)
+
+HUNG_IN_A_ROW = 4  # completions that run over one after another; the rest of the batch is then not tried
+DEAD_BATCHES = 3  # whole batches in a row without one score: the reward cannot work
+SLOW_SHARE = 0.5  # of its limit
+
+
+class BrokenReward(StudioError):
+    """A reward gave what TRL cannot take; the words name the function, the row and the value."""
+
+
+class CustomReward:
+    """One saved version with its arguments bound. Any thread may call it; calls wait for one another.
+
+    `columns`: those of the rows that it cannot do without. `restarts`: how often its process began anew.
+    """
+
+    bounds: tuple[float, float] | None = None
+
+    def __init__(self, version: Version, args: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+        self.version = version
+        self.level, self.__name__ = version.level, version.name
+        self.args, self.settings = dict(args), dict(settings)
+        self.limit_s = float(settings.get("limit_s") or LIMIT_S)
+        self.mapping: dict[str, str] = dict(settings.get("columns") or {})
+        self.columns = of_version(version, {"columns": self.mapping}).columns
+        self.failed = 0
+        self._dead = 0
+        self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
+        self._notices: dict[str, Text] = {}
+        self._verdicts: list[Verdict] = []
+        self._lock = threading.Lock()
+        memory_mb = int(settings.get("memory_mb") or MEMORY_MB[version.level])
+        self._process = Process(version.source, version.name, version.function, version.level, memory_mb)
+        self._finalizer = weakref.finalize(self, self._process.close)
+
+    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """One score a completion, in order; None where the reward does not apply, failed or ran over its limit."""
+        verdicts = self.verdicts(completions, prompts=prompts, **columns)
+        failed = sum(failure for _, failure in verdicts)
+        skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
+        log_metric = columns.get("log_metric")
+        if log_metric is not None:
+            for what, count in (("failed", failed), ("skipped", skipped)):
+                if count:
+                    log_metric(f"rewards/{self.__name__}/{what}", float(count))
+        return [verdict.score for verdict, _ in verdicts]
+
+    def verdicts(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Verdict, bool]]:
+        """A verdict a completion, and whether it stands for a failure of the reward.
+
+        StudioError where a column is missing, the source cannot be loaded, or the sandbox is not available;
+        BrokenReward for a string, an infinity or a wrong count.
+        """
+        with self._lock:
+            self._verdicts = []
+            if not len(completions):
+                return []
+            judged = self._judge(completions, columns)
+            self._count(judged)
+            self._verdicts = [verdict for verdict, _ in judged]
+            return judged
+
+    def _judge(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> list[tuple[Verdict, bool]]:
+        values = self._values(completions, columns)
+        count = len(completions)
+        answer = self._call(values, count, columns.get("trainer_state"))
+        if answer.outcome == "ok":
+            self._replay(answer.value, columns)
+            return self._settled([answer.value], "")
+        if count == 1:
+            return [self._failure(0, completions[0], answer)]
+        return self._one_by_one(completions, values, columns, answer)
+
+    def _values(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+        """What the function is called with, by name."""
+        given = {name: value for name, value in columns.items() if name not in (*CALLABLES, "trainer_state", "prompt")}
+        prompts = given.pop("prompts", columns.get("prompt"))
+        missing = [name for name in self.columns if name not in given]
+        if missing:
+            raise StudioError(missing_words(self.__name__, missing, list(given)))
+        for parameter, column in self.mapping.items():
+            if column in given:
+                given[parameter] = given[column]
+        prompts = list(prompts) if prompts is not None else [""] * len(completions)
+        return {"prompts": prompts, "completions": list(completions), **given, **self.args}
+
+    def _call(self, values: Mapping[str, Any], count: int, state: Any) -> Answer:
+        answer = self._process.call(call_text(values, count, state), self.limit_s)
+        if answer.outcome == "load":
+            raise StudioError(not_loaded_words(self.version, answer.value))
+        if answer.outcome == "broken":
+            raise BrokenReward(broken_words(self.__name__, answer.value, count))
+        return answer
+
+    def _one_by_one(
+        self, completions: Sequence[Any], values: Mapping[str, Any], columns: Mapping[str, Any], first: Answer
+    ) -> list[tuple[Verdict, bool]]:
+        """Each completion apart, so that the one on which it fails is missing and the others count."""
+        count, hung = len(completions), 0
+        judged: list[tuple[Verdict, bool]] = []
+        for row, completion in enumerate(completions):
+            if hung >= HUNG_IN_A_ROW:
+                skipped = f"not tried: {HUNG_IN_A_ROW} completions in a row ran over {self.limit_s:g} s"
+                judged.append(self._failure(row, completion, Answer("timeout", {"error": skipped}, 0.0)))
+                continue
+            answer = self._call(one_row(values, row, count), 1, columns.get("trainer_state"))
+            hung = hung + 1 if answer.outcome == "timeout" else 0
+            if answer.outcome == "ok":
+                judged += self._settled([answer.value], "scored alone: the call for the whole batch failed")
+            else:
+                judged.append(self._failure(row, completion, answer))
+        return judged
+
+    def _settled(self, answers: list[dict[str, Any]], reason: str) -> list[tuple[Verdict, bool]]:
+        return [(Verdict(score, None, reason or None), False) for answer in answers for score in answer["scores"]]
+
+    def _failure(self, row: int, completion: Any, answer: Answer) -> tuple[Verdict, bool]:
+        error = str(answer.value.get("error", ""))
+        trace = str(answer.value.get("traceback", error))
+        text = completion_text(completion)[:KEPT_COMPLETION]
+        self.failed += 1
+        self._failures.append(Failure(self.__name__, row, text, error, trace))
+        log.warning("reward %s could not score row %d: %s", self.__name__, row, trace)
+        return Verdict(None, reason=error), True
+
+    def _replay(self, answer: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
+        log_extra, log_metric = columns.get("log_extra"), columns.get("log_metric")
+        if log_extra is not None:
+            for name, values in answer["extras"]:
+                log_extra(name, values)
+        if log_metric is not None:
+            for name, value in answer["metrics"]:
+                log_metric(name, value)
+
+    def _count(self, judged: list[tuple[Verdict, bool]]) -> None:
+        self._dead = self._dead + 1 if all(failed for _, failed in judged) else 0
+
+    def take_verdicts(self) -> list[Verdict]:
+        """The verdicts of the last call, one a completion, in order; empty after they were taken."""
+        taken, self._verdicts = self._verdicts, []
+        return taken
+
+    def take_failures(self) -> list[Failure]:
+        """The failures since the last time, at most the last 64."""
+        taken = list(self._failures)
+        self._failures.clear()
+        return taken
+
+    @property
+    def restarts(self) -> int:
+        return self._process.restarts
+
+    def close(self) -> None:
+        """End its process; the next call would start a new one."""
+        with self._lock:
+            self._process.close()

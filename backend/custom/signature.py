@@ -1,0 +1,131 @@
+"""What the source of a reward says of its functions, read without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+# What TRL gives besides the columns of the rows (GRPOTrainer._calculate_rewards, trl 1.16).
+GIVEN = ("prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments")
+NEVER_GIVEN = ("prompt", "completion")  # columns that TRL keeps back
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function at the top of the file.
+
+    `columns`: columns of the rows that it cannot do without: parameters without a default, and `kwargs["name"]`.
+    `optional`: those that it takes where the rows have them: `kwargs.get("name")` and parameters with a default, which
+    `defaults` names (they may also be set as arguments of the reward). `takes_all`: it has **kwargs. `positional`:
+    parameters that no call by name can fill. `given`: names of GIVEN that it takes.
+    """
+
+    name: str
+    line: int
+    is_async: bool
+    columns: tuple[str, ...]
+    optional: tuple[str, ...]
+    defaults: tuple[str, ...]
+    given: tuple[str, ...]
+    takes_all: bool
+    positional: tuple[str, ...]
+    offered: str
+    help: str
+
+    @property
+    def is_reward(self) -> bool:
+        """Whether it can be meant as a reward: it takes the completions, by name or among **kwargs."""
+        if self.name.startswith("_"):
+            return False
+        return "completions" in self.given or (
+            self.takes_all and not self.positional and "completions" not in self.columns
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def functions(tree: ast.Module) -> list[Function]:
+    """Those at the top of the file, in order, also inside if, try and with; the last one of a name counts."""
+    found: dict[str, Function] = {}
+    for node in _top(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.pop(node.name, None)
+            found[node.name] = _function(node.name, node, node.args, isinstance(node, ast.AsyncFunctionDef))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    found[target.id] = _function(target.id, node.value, node.value.args, False)
+    return list(found.values())
+
+
+def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        yield node
+        for inner in ("body", "orelse", "finalbody"):
+            if isinstance(node, ast.If | ast.Try | ast.With):
+                yield from _top(getattr(node, inner, []))
+        if isinstance(node, ast.Try):
+            for handler in node.handlers:
+                yield from _top(handler.body)
+
+
+def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Function:
+    named = [*args.args, *args.kwonlyargs]
+    without = [a.arg for a in args.args[: max(0, len(args.args) - len(args.defaults))]]
+    without += [a.arg for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
+    defaults = [a.arg for a in named if a.arg not in without]
+    read, asked = _kwargs_read(node, args.kwarg.arg if args.kwarg else None)
+    names = {a.arg for a in named}
+    columns = [c for c in dict.fromkeys([*without, *read]) if c not in GIVEN]
+    optional = [c for c in dict.fromkeys([*defaults, *asked]) if c not in GIVEN and c not in columns]
+    document = ast.get_docstring(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+    return Function(
+        name=name,
+        line=node.lineno,
+        is_async=is_async,
+        columns=tuple(columns),
+        optional=tuple(optional),
+        defaults=tuple(c for c in defaults if c not in GIVEN),
+        given=tuple(c for c in GIVEN if c in names),
+        takes_all=args.kwarg is not None,
+        positional=tuple(a.arg for a in args.posonlyargs),
+        offered=_offered(name, args, is_async),
+        help=(document or "").strip(),
+    )
+
+
+def _kwargs_read(node: ast.AST, kwargs: str | None) -> tuple[list[str], list[str]]:
+    """Names read as kwargs["name"], and those asked for with kwargs.get("name") or tested with `in`."""
+    read: list[str] = []
+    asked: list[str] = []
+    for each in ast.walk(node) if kwargs else ():
+        match each:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(column))) if name == kwargs:
+                read.append(column)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="get" | "pop"),
+                args=[ast.Constant(value=str(column)), *_],
+            ) if name == kwargs:
+                asked.append(column)
+            case ast.Compare(
+                left=ast.Constant(value=str(column)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]
+            ) if name == kwargs:
+                asked.append(column)
+    return [name for name in read if name not in asked], asked
+
+
+def _offered(name: str, args: ast.arguments, is_async: bool) -> str:
+    """The first line of the function as TRL can call it: by name, with **kwargs."""
+    mended = ast.arguments(
+        posonlyargs=[],
+        args=[*args.posonlyargs, *args.args],
+        vararg=args.vararg,
+        kwonlyargs=args.kwonlyargs,
+        kw_defaults=args.kw_defaults,
+        kwarg=args.kwarg or ast.arg("kwargs"),
+        defaults=args.defaults,
+    )
+    return f"{'async ' if is_async else ''}def {name}({ast.unparse(mended)}):"

@@ -1,0 +1,82 @@
+"""The words in which a custom reward's faults are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.custom.library import Version
+from backend.custom.look import nearest
+from backend.text import Text
+
+HIDDEN = ("prompts", "completions", "completion_ids", "prompt", "prompt_id")
+
+
+def missing_words(name: str, missing: Sequence[str], given: Sequence[str]) -> Text:
+    """The rows have no such column; with the column that could be meant."""
+    there = [column for column in given if column not in HIDDEN]
+    offers = {column: near for column in missing if (near := nearest(column, there))}
+    would = "".join(f'; map it: columns={{"{k}": "{v}"}}' for k, v in offers.items())
+    would_ko = "".join(f'. 연결하려면: columns={{"{k}": "{v}"}}' for k, v in offers.items())
+    listed = ", ".join(there) or "-"
+    return Text(
+        en=f"the reward {name} needs the column {', '.join(missing)}; the rows have: {listed}{would}",
+        ko=f"보상 함수 {name}에는 {', '.join(missing)} 열이 필요합니다. 데이터에 있는 열: {listed}{would_ko}",
+    )
+
+
+def not_loaded_words(version: Version, failure: Mapping[str, Any]) -> Text:
+    """The source raised while it was loaded."""
+    where = f", line {failure['line']}" if failure.get("line") else ""
+    where_ko = f" {failure['line']}번째 줄" if failure.get("line") else ""
+    error = str(failure.get("error", ""))
+    return Text(
+        en=f"the reward {version.name} (version {version.version}{where}) cannot be loaded: {error}",
+        ko=f"보상 {version.name}(버전 {version.version}{where_ko})을(를) 불러올 수 없습니다: {error}",
+    )
+
+
+def broken_words(name: str, told: Mapping[str, Any], count: int) -> Text:
+    """What was returned or logged is not what TRL takes."""
+    kind, value, type_name = told.get("kind"), told.get("value"), told.get("type")
+    row = told.get("row")
+    en = f"The reward function '{name}' "
+    ko = f"보상 함수 '{name}': "
+    if kind == "count":
+        return Text(
+            en=en + f"returned {told.get('got')} rewards ({value}); {count} were expected, one for each completion.",
+            ko=ko + f"보상을 {told.get('got')}개 돌려줬습니다({value}). 답변마다 하나씩 {count}개여야 합니다.",
+        )
+    if kind == "kind":
+        return Text(
+            en=en + f"returned a {type_name} ({value}); a list is needed: {count} rewards were expected, one for each "
+            "completion.",
+            ko=ko
+            + f"{type_name}({value})을(를) 돌려줬습니다. 답변마다 하나씩 {count}개의 보상을 담은 리스트여야 합니다.",
+        )
+    if kind == "infinite":
+        return Text(
+            en=en + f"returned {value} ({type_name}) for row {row}; each reward must be finite.",
+            ko=ko + f"{row}번 행에 {value}({type_name})을(를) 돌려줬습니다. 보상은 유한한 수여야 합니다.",
+        )
+    if kind == "extra":
+        return Text(
+            en=en + f"gave log_extra({told.get('name')!r}, ...) {told.get('got')} values ({value}); {count} were "
+            "expected, one for each completion.",
+            ko=ko
+            + f"log_extra({told.get('name')!r}, ...)에 값을 {told.get('got')}개 넘겼습니다({value}). 답변마다 하나씩 "
+            f"{count}개여야 합니다.",
+        )
+    if kind == "metric":
+        return Text(
+            en=en + f"gave log_metric({told.get('name', '')!r}, ...) {value} ({type_name}); a finite number is needed.",
+            ko=ko + f"log_metric({told.get('name', '')!r}, ...)에 {value}({type_name})을(를) 넘겼습니다. 유한한 수여야 "
+            "합니다.",
+        )
+    return Text(
+        en=en
+        + f"returned {value} ({type_name}) for row {row}; each reward must be a number, or None where the function "
+        "does not apply.",
+        ko=ko + f"{row}번 행에 {value}({type_name})을(를) 돌려줬습니다. 보상은 숫자이거나, 적용되지 않으면 None이어야 "
+        "합니다.",
+    )
