@@ -31,10 +31,8 @@ def run_json(run: Any) -> dict[str, Any]:
 def start(call: Call) -> Response:
     """201 with the run; 422 with "check" where a rule is broken, with "preflight" where the checks of the rewards and
     rows stop it or warn. `accept` names the warnings that the person has seen and passes over."""
-    accept = call.texts("accept")
-    known: dict[str, Any] = {"accept": accept} if accept else {}
     try:
-        run = call.services.start(call.mapping("values"), preset=call.text("preset"), **known)
+        run = call.services.start(call.mapping("values"), preset=call.text("preset"), accept=call.texts("accept"))
     except Refused as refused:
         return failure(refused)
     return answer(run_json(run), 201)

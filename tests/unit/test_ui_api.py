@@ -44,11 +44,15 @@ class Door:
         self.calls.append(("check", dict(raw), preset))
         return Check()
 
-    def start(self, raw, preset=None):
+    def start(self, raw, preset=None, accept=()):
+        self.calls.append(("start", accept))
         if preset == "fine":
             return SimpleNamespace(id=RUN, name="n", state="queued")
         refused = Refused(Text(en="refused", ko="거절"))
-        refused.check = Check()  # type: ignore[attr-defined]
+        if preset == "warned":
+            refused.preflight = {"stops": [], "warns": [{"id": "slow"}]}  # type: ignore[attr-defined]
+        else:
+            refused.check = Check()  # type: ignore[attr-defined]
         raise refused
 
     def stop(self, run_id, now=False):
@@ -123,6 +127,19 @@ def test_a_refused_start_brings_the_check_in_both_languages(client: TestClient) 
     assert answer.json()["check"]["errors"][0]["rule"] == {"en": "too low", "ko": "너무 작음"}
     fine = client.post("/api/runs", json={"values": {}, "preset": "fine"})
     assert (fine.status_code, fine.json()["run"]["id"]) == (201, RUN)
+
+
+def test_a_start_that_the_preflight_refuses_brings_its_checks_and_takes_what_is_accepted(
+    client: TestClient, door: Door
+) -> None:
+    answer = client.post("/api/runs", json={"preset": "warned"})
+    assert answer.status_code == 422
+    assert answer.json()["preflight"] == {"stops": [], "warns": [{"id": "slow"}]}
+    assert client.post("/api/runs", json={"preset": "fine", "accept": ["slow"]}).status_code == 201
+    assert door.calls == [("start", ()), ("start", ("slow",))]
+    for wrong in ("slow", [1], {"slow": True}):
+        assert client.post("/api/runs", json={"preset": "fine", "accept": wrong}).status_code == 422
+    assert len(door.calls) == 2
 
 
 @pytest.mark.parametrize("body", ["[1]", "{", "1", '{"values": []}', '{"values": {}, "preset": 5}', "\xff"])
