@@ -47,6 +47,11 @@ BEFORE_GRPO = {
     ),
 }
 
+PROBE = Text(
+    en="A probe: the model is sampled and nothing is trained. What it found stands under Rewards.",
+    ko="탐색입니다. 학습 없이 모델의 답만 뽑습니다. 결과는 보상 페이지에 있습니다.",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -242,6 +247,8 @@ def for_run(
 
     rewards = values("reward")
     last = max(curves.get(("train", "reward"), ((0,), ()))[0], default=0)
+    if stage == "probe":
+        return Headline("none", PROBE)
     if not rewards and not ended and stage in BEFORE_GRPO:
         return Headline("none", BEFORE_GRPO[stage])
     return headline(rewards, values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended, last)

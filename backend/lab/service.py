@@ -105,7 +105,7 @@ class LabService:
 
     def probe_report(self, run_id: str) -> dict[str, Any]:
         """What a probe found and what it advises: backend.lab.probe."""
-        from backend.lab import probe  # pyright: ignore[reportAttributeAccessIssue] -- lands beside this file
+        from backend.lab import probe
 
         return probe.report(self.reader, run_id)
 

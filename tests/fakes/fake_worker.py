@@ -30,6 +30,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,8 @@ class FakeWorker:
         return 0
 
     def _stages(self) -> bool:
+        if self.run.config.get("stages") == ["probe"]:
+            return self._probe()
         done = checkpoints.last_complete(self.dir)
         start = done[1] if done else 0
         if start == 0:
@@ -180,6 +183,22 @@ class FakeWorker:
                 return True
             self._evaluate("before", 0)
         return self._grpo(start)
+
+    def _probe(self) -> bool:
+        """Prompts with solve rates from 0 to 1, one a step."""
+        total = int(self.run.config.get("probe_prompts") or 16)
+        self.size = int(self.run.config.get("probe_completions") or 16)
+        set_fields(self.db, self.run.id, total_steps=total)
+        for step in range(1, total + 1):
+            time.sleep(self.step_s)
+            found = generation_at(step, total, 2, self.size)
+            self.writer.generation(replace(found, phase="probe", groups=found.groups[1:]))
+            timing = {"probe/completions": float(self.size), "probe/sample_s": 0.5, "probe/reward_s": 0.01}
+            self.writer.metrics(step, "probe", timing | ({"probe/update_s": 0.8} if step == 1 else {}))
+            self.writer.progress("probe", step, total, eta_s=(total - step) * self.step_s)
+            if self.term:
+                return True
+        return False
 
     def _warmup(self) -> bool:
         if "sft" not in (self.run.config.get("stages") or ()):
