@@ -27,18 +27,22 @@ def known(args: Mapping[str, Any], names: Collection[str], field: str = "dataset
             )
 
 
-def choice(args: Mapping[str, Any], name: str, default: Any, choices: Collection[Any]) -> Any:
+def choice(
+    args: Mapping[str, Any], name: str, default: Any, choices: Collection[Any], field: str = "dataset_args"
+) -> Any:
     value = args.get(name, default)
-    if value not in choices:
+    if isinstance(value, list | dict) or value not in choices:
         there = ", ".join(map(str, choices))
-        raise refuse(name, value, f"one of {there}", f"가능한 값: {there}")
+        raise refuse(name, value, f"one of {there}", f"가능한 값: {there}", field)
     return value
 
 
-def whole(args: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+def whole(args: Mapping[str, Any], name: str, default: int, low: int, high: int, field: str = "dataset_args") -> int:
     value = args.get(name, default)
     if type(value) is not int or not low <= value <= high:
-        raise refuse(name, value, f"a whole number from {low} to {high}", f"{low}부터 {high}까지의 정수여야 합니다")
+        raise refuse(
+            name, value, f"a whole number from {low} to {high}", f"{low}부터 {high}까지의 정수여야 합니다", field
+        )
     return value
 
 
@@ -49,15 +53,15 @@ def share(args: Mapping[str, Any], name: str, default: float, field: str = "data
     return float(value)
 
 
-def flag(args: Mapping[str, Any], name: str, default: bool) -> bool:
+def flag(args: Mapping[str, Any], name: str, default: bool, field: str = "dataset_args") -> bool:
     value = args.get(name, default)
     if not isinstance(value, bool):
-        raise refuse(name, value, "true or false", "true 또는 false여야 합니다")
+        raise refuse(name, value, "true or false", "true 또는 false여야 합니다", field)
     return value
 
 
-def text(args: Mapping[str, Any], name: str, default: str | None = None) -> str | None:
+def text(args: Mapping[str, Any], name: str, default: str | None = None, field: str = "dataset_args") -> str | None:
     value = args.get(name, default)
     if value is not None and not isinstance(value, str):
-        raise refuse(name, value, "a text", "문자열이어야 합니다")
+        raise refuse(name, value, "a text", "문자열이어야 합니다", field)
     return value

@@ -5,7 +5,6 @@ A file is read again only when its size or its time changes: the form asks at ev
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from backend.data import files
+from backend.data import files, split
+from backend.data.messages import empty
 from backend.errors import StudioError
 from backend.paths import file_named
 
@@ -22,15 +22,15 @@ LARGEST = 20_000_000  # bytes; what is larger is first read by the run
 
 @dataclass(frozen=True, slots=True)
 class FileLook:
-    """`ids`: the prompt ids of all rows, in order. `filled`: the columns that hold something in at least one row."""
+    """`keys`: what each row asks (split.key), in order. `filled`: the columns that hold something in some row."""
 
-    ids: tuple[str, ...]
+    keys: tuple[int, ...]
     columns: tuple[str, ...]
     filled: frozenset[str]
 
     @property
     def different(self) -> int:
-        return len(set(self.ids))
+        return len(set(self.keys))
 
 
 def look(dataset: str, args: Mapping[str, Any]) -> FileLook | None:
@@ -43,7 +43,7 @@ def look(dataset: str, args: Mapping[str, Any]) -> FileLook | None:
         stat = path.stat() if path is not None else None
     except OSError:  # gone meanwhile
         return None
-    if path is None or stat is None or stat.st_size > LARGEST or path.suffix.lower() not in files.READERS:
+    if path is None or stat is None or stat.st_size > LARGEST or path.suffix.lower() not in files.SUFFIXES:
         return None
     found = _look(path, stat.st_mtime_ns, stat.st_size, json.dumps(dict(args), sort_keys=True, default=str))
     if isinstance(found, StudioError):
@@ -57,12 +57,8 @@ def _look(path: Path, modified: int, size: int, args: str) -> FileLook | StudioE
         rows = files.rows(path, json.loads(args))
     except StudioError as error:
         return error
-    filled = {name for row in rows for name, value in row.items() if not _blank(value)}
-    return FileLook(tuple(row["prompt_id"] for row in rows), tuple(rows[0]), frozenset(filled))
-
-
-def _blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip()) or value == []
+    filled = {name for row in rows for name, value in row.items() if not empty(value)}
+    return FileLook(tuple(split.key(row["prompt"]) for row in rows), tuple(rows[0]), frozenset(filled))
 
 
 def columns(dataset: str) -> list[str]:
@@ -70,10 +66,9 @@ def columns(dataset: str) -> list[str]:
     path = file_named(dataset)
     if path is None:
         return []
-    reader = files.READERS.get(path.suffix.lower())
     try:
-        if reader is None or path.stat().st_size > LARGEST:
+        if path.suffix.lower() not in files.SUFFIXES or path.stat().st_size > LARGEST:
             return []
-        return [str(name) for name in next(iter(reader(path)), {})]
-    except (StudioError, OSError, ValueError, csv.Error, RecursionError):
+        return files.columns(path)
+    except (StudioError, OSError):
         return []

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from backend.data import arguments, arithmetic, article_math, files
+from backend.data.faults import Record, Table
+from backend.data.mapping import parse
 from backend.data.peek import look
-from backend.data.split import hold_out
+from backend.data.split import hold_out, training_rows
 from backend.errors import NotFound, Refused
 from backend.paths import file_named
 from backend.text import Text
@@ -61,10 +63,10 @@ def kind(dataset: str) -> Kind:
     """What a dataset's name means. NotFound, with what would do, where it means nothing."""
     if dataset in BUILT_IN:
         return dataset  # pyright: ignore[reportReturnType] -- the two literals of BUILT_IN
-    if Path(dataset).suffix.lower() in files.READERS:
+    if Path(dataset).suffix.lower() in files.SUFFIXES:
         return "file"
     if file_named(dataset) is not None:
-        kinds = ", ".join(files.READERS)
+        kinds = ", ".join(files.SUFFIXES)
         raise NotFound(
             Text(
                 en=f"dataset: {dataset} is a file of a kind that is not read here; these are: {kinds}",
@@ -73,7 +75,7 @@ def kind(dataset: str) -> Kind:
         )
     if HUB_NAME.fullmatch(dataset):
         return "hub"
-    there = ", ".join((*BUILT_IN, *(f"a {suffix} file" for suffix in files.READERS), "a hub name org/name"))
+    there = ", ".join((*BUILT_IN, *(f"a {suffix} file" for suffix in files.SUFFIXES), "a hub name org/name"))
     raise NotFound(
         Text(
             en=f"dataset: {dataset!r} is none of: {there}",
@@ -93,7 +95,7 @@ def check_args(dataset: str, args: Mapping[str, Any]) -> None:
             files.check(args)
         case "hub":
             arguments.known(args, HUB_ARGUMENTS)
-            files.check({name: value for name, value in args.items() if name in files.ARGUMENTS})
+            files.check(_own(args))
 
 
 def load(config: DataConfig) -> DataSplit:
@@ -119,7 +121,8 @@ def load(config: DataConfig) -> DataSplit:
             # The only user of the `datasets` package is the worker, which is where this branch runs.
             hub = importlib.import_module("backend.workers.hub_rows")
             records = hub.records(config.dataset, args)
-            train, held = hold_out(files.shape(records, config.dataset, args), config.eval_size, seed)
+            table = Table(config.dataset, (Record(n, row) for n, row in enumerate(records, start=1)))
+            train, held = hold_out(files.shape(table, parse(_own(args), "dataset_args")), config.eval_size, seed)
     return DataSplit(train, held, config.dataset, tuple(train[0]))
 
 
@@ -139,7 +142,7 @@ def rows(config: DataConfig) -> int | None:
         case "file":
             seen = look(config.dataset, config.dataset_args)
             if seen is not None:
-                return len(hold_out([{"prompt_id": each} for each in seen.ids], config.eval_size, seed)[0])
+                return training_rows(seen.keys, config.eval_size, seed)
             path = file_named(config.dataset)
             total = files.count(path) if path is not None else None
             return None if total is None else max(total - config.eval_size, 0)
@@ -167,6 +170,11 @@ def warmup_rows(config: WarmupConfig) -> list[dict[str, Any]]:
     settings = arithmetic.parse(config.dataset_args, style=_style(config.model))
     error = arguments.share(config.sft_args, "carry_error", 0.0, "sft_args")
     return arithmetic.worked(settings, config.sft_rows, seed, error)
+
+
+def _own(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that say how columns are meant."""
+    return {name: value for name, value in args.items() if name in files.ARGUMENTS}
 
 
 def _style(model: str) -> arithmetic.Style:

@@ -68,7 +68,7 @@ def test_no_prompt_column_offers_the_one_that_looks_like_it(tmp_path: Path) -> N
     file = write(tmp_path / "a.jsonl", [{"question": r["prompt"], "answer": r["ground_truth"]} for r in GOOD])
     (problem,) = problems(quickstart(file))
     assert problem.field == "dataset"
-    assert problem.rule.en.startswith("a.jsonl has no column 'prompt'")
+    assert problem.rule.en.startswith("a.jsonl, row 1: no column 'prompt'")
     assert as_change(problem, problem.suggest[0]) == (
         "dataset_args", {"prompt_column": "question", "ground_truth_column": "answer"},
     )  # fmt: skip
@@ -77,10 +77,8 @@ def test_no_prompt_column_offers_the_one_that_looks_like_it(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "content", "said", "korean"),
     [
-        ("a.jsonl", b'{"prompt": "a", "completions": "x"}\n' * 9, "the column completions", "completions 열의 이름"),
-        ("a.jsonl", b'{"prompt": "a", "prompts": "x"}\n' * 9, "the column prompts", "prompts 열의 이름"),
         ("a.jsonl", b'{"prompt": "a"}\n{"prompt": \n', "line 2: no JSON", "JSON이 아닙니다"),
-        ("a.csv", "prompt,ground_truth\n한글,1\n".encode("cp949"), "is not UTF-8", "UTF-8이 아닙니다"),
+        ("a.csv", b"prompt,ground_truth\na,\xff\xff\n", "row 1, ground_truth: bytes that are not", "아닌 바이트"),
         ("a.csv", b"prompt,ground_truth\na,b,c\n", "3 cells under 2 columns", "열은 2개인데 칸이 3개"),
         ("a.parquet", b"", "is no Parquet file", "Parquet 파일이 아닙니다"),
         ("a.jsonl", b"", "a.jsonl has no rows: it is empty", "빈 파일"),

@@ -1,0 +1,116 @@
+"""CSV and its kin as rows: text stays text, an empty cell is missing, a ragged row is named."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from backend.data.encoding import LineTooLong
+from backend.data.faults import LARGEST_CELL, Fault, Record, Table
+from backend.text import Text
+
+DELIMITERS = {",": ("comma", "쉼표"), "\t": ("tab", "탭"), ";": ("semicolon", "세미콜론"), "|": ("bar", "세로줄")}
+SAMPLE_LINES, SAMPLE_ROWS = 400, 40
+
+
+def read(lines: Iterator[str], table: Table, delimiter: str | None, usual: str) -> Iterator[Record | Fault]:
+    """`delimiter` None: the one of DELIMITERS under which the first rows agree best, `usual` where none does."""
+    csv.field_size_limit(LARGEST_CELL)
+    try:
+        yield from _rows(lines, table, delimiter, usual)
+    except LineTooLong as error:
+        text = f"line {error.number} has more than {LARGEST_CELL:,} characters"
+        korean = f"{error.number}번째 줄이 {LARGEST_CELL:,}자를 넘습니다"
+        yield Fault(None, None, Text(text, korean), "too_long", True)
+
+
+def _rows(lines: Iterator[str], table: Table, delimiter: str | None, usual: str) -> Iterator[Record | Fault]:
+    sample = list(islice(lines, SAMPLE_LINES)) if delimiter is None else []
+    table.delimiter = delimiter or sniff("".join(sample), usual)
+    if delimiter is None and table.delimiter != usual:
+        en, ko = DELIMITERS[table.delimiter]
+        table.notes.append(Text(f"the cells are separated by a {en}", f"칸 구분 기호는 {ko}입니다"))
+    reader = csv.reader(chain(sample, lines), delimiter=table.delimiter, strict=True)
+    try:
+        found = next((cells for cells in reader if any(cell.strip() for cell in cells)), None)
+    except csv.Error as error:
+        yield _unreadable(None, error)
+        return
+    if found is None:
+        return
+    header = _header(found, table)
+    wide, row = len(header), 0
+    while True:
+        began = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            row += 1
+            fault = _unreadable(row, error)
+            yield fault
+            if fault.fatal:
+                return
+            continue
+        if cells is None:
+            return
+        if not any(cells):
+            table.blank_lines.append(began)
+            continue
+        row += 1
+        if len(cells) == wide:
+            yield Record(row, {name: (cell or None) for name, cell in zip(header, cells, strict=True)})
+            continue
+        many = len(cells)
+        what = Text(f"{many} cells under {wide} columns", f"열은 {wide}개인데 칸이 {many}개입니다")
+        yield Fault(row, None, what, "ragged")
+
+
+def _unreadable(row: int | None, error: csv.Error) -> Fault:
+    said = str(error)
+    if "unexpected end" in said:
+        what = Text("a quotation mark is opened and never closed", "열린 따옴표가 닫히지 않았습니다")
+        return Fault(row, None, what, "quotes", True)
+    if "expected after" in said:
+        what = Text("there is text after a closing quotation mark", "닫는 따옴표 뒤에 글자가 있습니다")
+        return Fault(row, None, what, "quotes")
+    return Fault(row, None, Text(f"cannot be read: {said}", f"읽을 수 없습니다: {said}"), "csv", True)
+
+
+def _header(cells: list[str], table: Table) -> list[str]:
+    """The names of the columns: blank ones get a number, those that stand twice too, and that is said."""
+    names: list[str] = []
+    for place, cell in enumerate(cells, start=1):
+        plain = cell.strip()
+        name = plain or f"column_{place}"
+        number = 2
+        while name in names:
+            name = f"{plain or f'column_{place}'}_{number}"
+            number += 1
+        if name != plain:
+            table.notes.append(
+                Text(f"column {place} ({plain or 'no name'}) is called {name} here",
+                     f"{place}번째 열({plain or '이름 없음'})은 여기서 {name}입니다")
+            )  # fmt: skip
+        names.append(name)
+    return names
+
+
+def sniff(sample: str, usual: str) -> str:
+    """The delimiter under which most of the first rows have as many cells as the header, the widest of these."""
+    best, best_score = usual, (0.0, 0)
+    for candidate in (usual, *(d for d in DELIMITERS if d != usual)):
+        try:
+            rows = [
+                r for r in islice(csv.reader(io.StringIO(sample, newline=""), delimiter=candidate), SAMPLE_ROWS) if r
+            ]
+        except csv.Error:
+            continue
+        if not rows or len(rows[0]) < 2:
+            continue
+        agree = sum(len(row) == len(rows[0]) for row in rows[:-1] or rows) / len(rows[:-1] or rows)
+        score = (round(agree, 2), len(rows[0]))
+        if score > best_score:
+            best, best_score = candidate, score
+    return best

@@ -1,0 +1,252 @@
+"""JSON as rows, a piece at a time: one object a line, an array, one object, or objects one after another."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from backend.data.encoding import LineTooLong
+from backend.data.encoding import lines as whole_lines
+from backend.data.faults import LARGEST_CELL, Fault, Record, Table, no_json, no_object
+from backend.text import Text
+
+PIECE = 1 << 18
+GIVE_UP = 20  # lines that are no JSON, before the file is taken for something else
+SPACE = " \t\r\n"
+
+
+def _constant(name: str) -> Any:
+    """NaN stands for a missing number in files that pandas wrote; an infinity is no value that anybody meant."""
+    return None if name == "NaN" else math.inf if name == "Infinity" else -math.inf
+
+
+DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
+def read(pieces: Iterator[str], table: Table, is_row: Callable[[Mapping[str, Any]], bool]) -> Iterator[Record | Fault]:
+    """`pieces`: lines or parts of them. `is_row` tells a row from an object that only wraps a list of rows."""
+    blank = 0
+    for piece in pieces:
+        if piece.strip():
+            break
+        blank += piece.endswith("\n")
+    else:
+        return
+    table.blank_lines.extend(range(1, blank + 1))
+    if piece.lstrip().startswith("["):
+        yield from _array(chain([piece], pieces), blank + 1)
+        return
+    lines = whole_lines(chain([piece], pieces))
+    try:
+        line = next(lines)
+    except LineTooLong as error:
+        yield _too_long(1, blank + error.number)
+        return
+    try:
+        first = DECODER.decode(line)
+    except (ValueError, RecursionError):
+        held: list[str] = []
+        yield from _objects(line, lines, held, table, blank + 1, is_row)
+        return
+    rest = _by_line(lines, table, 2, blank + 2)
+    second = next(rest, None)
+    if second is None and isinstance(first, dict):
+        yield from _one(first, table, is_row)
+        return
+    yield Record(1, first) if isinstance(first, dict) else no_object(1, blank + 1)
+    if second is not None:
+        yield second
+    yield from rest
+
+
+def _by_line(lines: Iterator[str], table: Table, row: int, number: int) -> Iterator[Record | Fault]:
+    """`row` and `number` are those of the next row and line."""
+    try:
+        for at, line in enumerate(lines, start=number):
+            if not line.strip():
+                table.blank_lines.append(at)
+                continue
+            yield _row(line, row, at)
+            row += 1
+    except LineTooLong as error:
+        yield _too_long(row, error.number)
+
+
+def _row(line: str, row: int, number: int) -> Record | Fault:
+    try:
+        value = DECODER.decode(line.strip(SPACE))
+    except json.JSONDecodeError as error:
+        return no_json(row, number, error.msg)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, deep nesting
+        return no_json(row, number, _reason(error))
+    return Record(row, value) if isinstance(value, dict) else no_object(row, number)
+
+
+def _reason(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error).split(";")[0]
+
+
+def _one(value: dict[str, Any], table: Table, is_row: Callable[[Mapping[str, Any]], bool]) -> Iterator[Record | Fault]:
+    """The only object of a file: a row, or what holds the rows under one name."""
+    lists = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(x, dict) for x in v)}
+    if len(lists) == 1 and not is_row(value):
+        ((name, rows),) = lists.items()
+        table.notes.append(Text(f"the rows are those of the list {name!r}", f"{name!r} 목록의 행을 읽었습니다"))
+        for number, row in enumerate(rows, start=1):
+            yield Record(number, row)
+        return
+    yield Record(1, value)
+
+
+def _objects(
+    line: str,
+    lines: Iterator[str],
+    held: list[str],
+    table: Table,
+    number: int,
+    is_row: Callable[[Mapping[str, Any]], bool],
+) -> Iterator[Record | Fault]:
+    """A first line that is no JSON by itself: an object over several lines, perhaps with more after it, or broken."""
+    held.append(line)
+    whole = _Text(lines, line, held)
+    try:
+        first = whole.value()
+    except (_Broken, LineTooLong, RecursionError) as error:
+        yield from _broken(chain(held, lines), table, number, error)
+        return
+    held.clear()
+    whole.kept = None
+    row = 1
+    if whole.next_mark() is None and isinstance(first, dict):
+        yield from _one(first, table, is_row)
+        return
+    yield Record(1, first) if isinstance(first, dict) else no_object(1, number)
+    while whole.next_mark() is not None:
+        row += 1
+        try:
+            value = whole.value()
+        except (_Broken, LineTooLong, RecursionError) as error:
+            yield no_json(row, number + whole.line, _why(error), fatal=True)
+            return
+        yield Record(row, value) if isinstance(value, dict) else no_object(row, number + whole.line)
+
+
+def _broken(lines: Iterator[str], table: Table, number: int, error: Exception) -> Iterator[Record | Fault]:
+    """Line by line, until it is clear that these are no JSON lines."""
+    found: list[Record | Fault] = []
+    rows = _by_line(lines, table, 1, number)
+    for item in rows:
+        found.append(item)
+        if isinstance(item, Record):
+            break
+        if len(found) >= GIVE_UP:
+            yield no_json(1, None, _why(error), fatal=True)
+            return
+    yield from found
+    yield from rows
+
+
+def _array(pieces: Iterator[str], number: int) -> Iterator[Record | Fault]:
+    text = _Text(pieces)
+    text.next_mark()
+    text.at += 1  # the bracket
+    row = 0
+    try:
+        if text.next_mark() == "]":
+            return
+        while True:
+            row += 1
+            value = text.value()
+            yield Record(row, value) if isinstance(value, dict) else no_object(row, number + text.line)
+            mark = text.next_mark()
+            text.at += 1
+            if mark == "]":
+                break
+            if mark != ",":
+                why = "Expecting ',' delimiter" if mark else "the array does not end"
+                yield no_json(row + 1, number + text.line, why, fatal=True)
+                return
+            text.next_mark()
+        if text.next_mark() is not None:
+            yield no_json(row + 1, number + text.line, "text after the end of the array", fatal=True)
+    except (_Broken, LineTooLong, RecursionError) as error:
+        yield no_json(max(row, 1), number + text.line, _why(error), fatal=True)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, LineTooLong):
+        return f"longer than {LARGEST_CELL:,} characters"
+    return _reason(error)
+
+
+def _too_long(row: int, number: int) -> Fault:
+    return no_json(row, number, f"longer than {LARGEST_CELL:,} characters", fatal=True)
+
+
+class _Broken(ValueError):
+    """No JSON value stands here."""
+
+
+class _Text:
+    """Text that is read as it is needed. `at` is the place in what is held, `line` the line ends that lie before it.
+
+    `kept`, where given, takes every line that was read, for whoever must start again.
+    """
+
+    def __init__(self, lines: Iterator[str], held: str = "", kept: list[str] | None = None) -> None:
+        self._lines, self._held, self.kept = lines, held, kept
+        self.at = self._counted = self.line = 0
+        self._ended = False
+
+    def next_mark(self) -> str | None:
+        """The next character that is no white space, without taking it; None at the end."""
+        while True:
+            while self.at < len(self._held) and self._held[self.at] in SPACE:
+                self.at += 1
+            if self.at < len(self._held):
+                return self._held[self.at]
+            if not self._more(PIECE):
+                return None
+
+    def value(self) -> Any:
+        """The JSON value that begins at the next mark. _Broken with the reason."""
+        self.next_mark()
+        wanted = PIECE
+        while True:
+            try:
+                value, end = DECODER.raw_decode(self._held, self.at)
+            except json.JSONDecodeError as error:
+                cut = error.pos >= len(self._held) - 16 or error.msg.startswith("Unterminated")
+                if cut and len(self._held) - self.at < LARGEST_CELL and self._more(wanted):
+                    wanted *= 2
+                    continue
+                raise _Broken(error.msg) from error
+            except ValueError as error:
+                raise _Broken(str(error)) from error
+            if end == len(self._held) and not isinstance(value, dict | list) and self._more(PIECE):
+                continue  # a number may go on
+            self.at = end
+            self.line += self._held.count("\n", self._counted, end)
+            self._counted = end
+            return value
+
+    def _more(self, wanted: int) -> bool:
+        """Read about `wanted` characters more; False at the end."""
+        if self._ended:
+            return False
+        pieces, size = [self._held[self.at :]], 0
+        self.line += self._held.count("\n", self._counted, self.at)
+        while size < wanted:
+            line = next(self._lines, "")
+            if not line:
+                self._ended = True
+                break
+            if self.kept is not None:
+                self.kept.append(line)
+            pieces.append(line)
+            size += len(line)
+        self._held, self.at, self._counted = "".join(pieces), 0, 0
+        return size > 0
