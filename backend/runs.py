@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend import custom
 from backend.errors import NotFound, Refused, StudioError, WrongState
 from backend.processes import launcher
 from backend.processes.locks import held
@@ -60,12 +61,18 @@ def create(settings: Settings, db: Database, checked: Any, preset: str | None) -
     with _folder_in_words(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
+        config["reward_versions"] = _pinned(settings, run_id, config)
         create_run(db, run_id, name, config, preset, config.get("rewards") or ())
     except BaseException:
-        with contextlib.suppress(OSError):  # an empty folder does no harm; the fault itself is told
-            folder.rmdir()
+        shutil.rmtree(folder, ignore_errors=True)  # a folder of no run does no harm; the fault itself is told
         raise
     return run_id
+
+
+def _pinned(settings: Settings, run_id: str, config: Mapping[str, Any]) -> dict[str, int]:
+    """The versions of the custom rewards, whose sources the run's folder now holds."""
+    wanted = config.get("reward_versions") or {}
+    return custom.pin(settings.home, settings.run_dir(run_id), config.get("rewards") or (), wanted)
 
 
 @contextlib.contextmanager
@@ -221,6 +228,7 @@ def resume(
     require_ok(checked)
     config = checked.config.to_dict()
     config["name"] = str(config.get("name") or "") or run.name
+    config["reward_versions"] = _pinned(settings, run.id, config)
     changed = {
         field: [run.config.get(field), value] for field, value in config.items() if run.config.get(field) != value
     }

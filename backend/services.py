@@ -48,14 +48,17 @@ class Services:
 
     # --- settings ---
 
-    def check(self, raw: Mapping[str, Any], preset: str | None = None) -> Any:
-        """A backend.config Check of `raw` on top of `preset`; NotFound for an unknown preset."""
+    def check(self, raw: Mapping[str, Any], preset: str | None = None, run_dir: Path | None = None) -> Any:
+        """A backend.config Check of `raw` on top of `preset`; NotFound for an unknown preset.
+
+        `run_dir`: of a run that is resumed, which keeps its custom rewards."""
         from backend import config
         from backend.measured import step_seconds
 
         values = config.merge(config.load_preset(preset) if preset else None, None, raw)
         measured = step_seconds(self.reader, values)
-        return config.check(values, home=self.settings.home, device=device.facts(), step_seconds=measured)
+        home, here = self.settings.home, device.facts()
+        return config.check(values, home=home, device=here, step_seconds=measured, run_dir=run_dir)
 
     def schema(self) -> dict[str, Any]:
         """The form's fields, groups and presets, as JSON."""
@@ -93,7 +96,8 @@ class Services:
     def resume(self, run_id: str, changes: Mapping[str, Any] | None = None) -> Run:
         """Queue an ended run again, from its last complete checkpoint, with changed settings listed."""
         run = self.get(run_id)
-        runs.resume(self.settings, self.db, run, changes or {}, lambda values: self.check(values))
+        run_dir = self.settings.run_dir(run_id)
+        runs.resume(self.settings, self.db, run, changes or {}, lambda values: self.check(values, run_dir=run_dir))
         self.reconcile()
         return self.get(run_id)
 

@@ -27,11 +27,13 @@ def check(
     device: DeviceFacts | None = None,
     *,
     step_seconds: float | None = None,
+    run_dir: Path | None = None,
 ) -> Check:
     """May this run start? All problems at once; never raises for bad input.
 
     `raw`: field names (old ones too) to values as YAML, JSON, a form or the command line give them.
-    `home`: where fetched models lie, for the memory estimate. `device`: None when unknown; the rules that depend
+    `home`: where fetched models and custom rewards lie; `run_dir`: the folder of a run that is resumed, which keeps
+    its own. `device`: None when unknown; the rules that depend
     on it then say nothing. `step_seconds`: measured on an earlier run like this one, for the time estimate.
     """
     values, notes, problems = translate(raw)
@@ -47,7 +49,7 @@ def check(
     provisional = RunConfig.model_validate(good)
     rows = None if unreadable & DATA_FIELDS else row_count(provisional)
     model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
-    facts = Facts(device, rows, model)
+    facts = Facts(device, rows, model, tuple(path for path in (run_dir, home) if path is not None))
     if unreadable:
         tried = Tried(provisional, facts, frozenset(unreadable))
         problems = [tried.usable(p) if p.field in unreadable else p for p in problems]

@@ -1,12 +1,15 @@
 """Rewards that a person wrote: kept with versions, run in killable processes of their own."""
 
-from backend.custom.describe import Description, describe, names
+from backend.custom.description import Description, describe, names
 from backend.custom.library import Library, Version
-from backend.custom.names import on_space
-from backend.custom.resolve import check_args, is_file, resolve
+from backend.custom.look import mapping_for
+from backend.custom.naming import ON_SPACE, on_space
+from backend.custom.pinned import of_run, pin
+from backend.custom.resolving import check_args, is_file, resolve
 from backend.custom.reward import BrokenReward, CustomReward
 
 __all__ = [
+    "ON_SPACE",
     "BrokenReward",
     "CustomReward",
     "Description",
@@ -15,7 +18,10 @@ __all__ = [
     "check_args",
     "describe",
     "is_file",
+    "mapping_for",
     "names",
+    "of_run",
     "on_space",
+    "pin",
     "resolve",
 ]

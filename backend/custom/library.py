@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.custom.names import name_problem, refuse_on_space, require_name
+from backend.custom.naming import name_problem, refuse_on_space, require_name
 from backend.errors import NotFound, Refused, StudioError
 from backend.text import Text
 

@@ -249,6 +249,11 @@ def nearest(wanted: str, columns: Sequence[str]) -> str | None:
     return columns[0] if len(columns) == 1 else None
 
 
+def mapping_for(missing: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """{parameter: column} for those of the missing parameters for which a column could be meant."""
+    return {name: near for name in missing if (near := nearest(name, columns))}
+
+
 def _state(tree: ast.Module) -> list[Problem]:
     """A note where a function writes globals: they live as long as its process."""
     for node in ast.walk(tree):

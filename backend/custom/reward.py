@@ -7,10 +7,12 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from backend.custom.describe import of_version
+from backend.custom.description import of_version
 from backend.custom.library import Version
+from backend.custom.prints import PrintLog
 from backend.custom.process import Answer, Process
 from backend.custom.settings import LIMIT_S, MEMORY_MB
 from backend.custom.told import broken_words, missing_words, not_loaded_words
@@ -51,6 +53,7 @@ class CustomReward:
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
         self._notices: dict[str, Text] = {}
         self._verdicts: list[Verdict] = []
+        self._print_log: PrintLog | None = None
         self._lock = threading.Lock()
         memory_mb = int(settings.get("memory_mb") or MEMORY_MB[version.level])
         self._process = Process(version.source, version.name, version.function, version.level, memory_mb)
@@ -109,6 +112,8 @@ class CustomReward:
 
     def _call(self, values: Mapping[str, Any], count: int, state: Any) -> Answer:
         answer = self._process.call(call_text(values, count, state), self.limit_s)
+        if self._print_log is not None:
+            self._print_log.add(answer.prints, answer.printed)
         if answer.outcome == "load":
             raise StudioError(not_loaded_words(self.version, answer.value))
         if answer.outcome == "broken":
@@ -168,6 +173,15 @@ class CustomReward:
         taken = list(self._failures)
         self._failures.clear()
         return taken
+
+    def take_notices(self) -> dict[str, Text]:
+        """What a person should know, each told once: {code: words}."""
+        taken, self._notices = self._notices, {}
+        return taken
+
+    def print_to(self, path: Path) -> None:
+        """Keep what it prints in this file, at most 1 MiB; without it, prints are dropped."""
+        self._print_log = PrintLog(path)
 
     @property
     def restarts(self) -> int:

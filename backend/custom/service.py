@@ -1,10 +1,82 @@
-"""What the page and the command line may do with custom rewards."""
+"""What the page and the command line may do with custom rewards. All of it speaks in plain values."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.custom.description import describe, of_version
+from backend.custom.library import CONFIRM, Level, Library, Version
+from backend.custom.look import look
+from backend.custom.naming import ON_SPACE, on_space, refuse_on_space
 from backend.settings import Settings
 
 
 class CustomService:
+    """Everything but `facts`, `names` and `describe` is Refused on a public Space."""
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+
+    @property
+    def library(self) -> Library:
+        return Library(self.settings.home)
+
+    def facts(self) -> dict[str, Any]:
+        """{"allowed", "why", "confirm"}: may custom rewards be used here, and what a trusted one must be told."""
+        return {
+            "allowed": not on_space(),
+            "why": ON_SPACE.to_json() if on_space() else None,
+            "confirm": CONFIRM.to_json(),
+        }
+
+    def names(self) -> list[str]:
+        """The saved ones; none on a public Space."""
+        return [] if on_space() else self.library.names()
+
+    def describe(self, name: str, version: int | None = None) -> dict[str, Any]:
+        """Description.to_json of a built-in or custom reward. NotFound."""
+        return describe(self.settings.home, name, version).to_json()
+
+    def list(self) -> list[dict[str, Any]]:
+        """Every saved reward: its description, its versions (the newest last) and when the newest was saved."""
+        found = []
+        for name in self.names():
+            newest = self.library.get(name)
+            about = of_version(newest).to_json()
+            found.append({**about, "versions": self.library.versions(name), "created_at": newest.created_at})
+        return found
+
+    def show(self, name: str, version: int | None = None) -> dict[str, Any]:
+        """One version with its source, its description and all the versions there are. NotFound."""
+        refuse_on_space()
+        found = self.library.get(name, version)
+        return {
+            **found.to_json(),
+            "versions": self.library.versions(name),
+            "description": of_version(found).to_json(),
+        }
+
+    def look(
+        self, source: str, function: str | None, name: str | None, level: str, columns: Sequence[str] | None
+    ) -> dict[str, Any]:
+        """The look before saving (Look.to_json); nothing is run."""
+        refuse_on_space()
+        return look(source, function, name, level, columns).to_json()
+
+    def save(
+        self,
+        name: str,
+        source: str,
+        level: Level,
+        confirmed: bool,
+        function: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Version:
+        """Library.save."""
+        return self.library.save(name, source, level, confirmed, function, settings)
+
+    def delete(self, name: str) -> None:
+        """Library.delete. Runs keep their own copies."""
+        refuse_on_space()
+        self.library.delete(name)

@@ -17,9 +17,10 @@ class Function:
     """A function at the top of the file.
 
     `columns`: columns of the rows that it cannot do without: parameters without a default, and `kwargs["name"]`.
-    `optional`: those that it takes where the rows have them: `kwargs.get("name")` and parameters with a default, which
-    `defaults` names (they may also be set as arguments of the reward). `takes_all`: it has **kwargs. `positional`:
-    parameters that no call by name can fill. `given`: names of GIVEN that it takes.
+    `optional`: those that it takes where the rows have them: `kwargs.get("name")` and parameters with a default.
+    `defaults`: these, which may also be set as arguments of the reward, with their values (None where it is no
+    literal). `takes_all`: it has **kwargs. `positional`: parameters that no call by name can fill. `given`: names of
+    GIVEN that it takes.
     """
 
     name: str
@@ -27,7 +28,7 @@ class Function:
     is_async: bool
     columns: tuple[str, ...]
     optional: tuple[str, ...]
-    defaults: tuple[str, ...]
+    defaults: dict[str, Any]
     given: tuple[str, ...]
     takes_all: bool
     positional: tuple[str, ...]
@@ -74,9 +75,11 @@ def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Function:
     named = [*args.args, *args.kwonlyargs]
-    without = [a.arg for a in args.args[: max(0, len(args.args) - len(args.defaults))]]
-    without += [a.arg for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
-    defaults = [a.arg for a in named if a.arg not in without]
+    tail = len(args.args) - len(args.defaults)
+    given = [*[None] * tail, *args.defaults][-len(args.args) :] if args.args else []
+    pairs = [*zip(args.args, given, strict=True), *zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    without = [a.arg for a, default in pairs if default is None]
+    defaults = {a.arg: _literal(default) for a, default in pairs if default is not None}
     read, asked = _kwargs_read(node, args.kwarg.arg if args.kwarg else None)
     names = {a.arg for a in named}
     columns = [c for c in dict.fromkeys([*without, *read]) if c not in GIVEN]
@@ -88,13 +91,20 @@ def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Func
         is_async=is_async,
         columns=tuple(columns),
         optional=tuple(optional),
-        defaults=tuple(c for c in defaults if c not in GIVEN),
+        defaults={c: value for c, value in defaults.items() if c not in GIVEN},
         given=tuple(c for c in GIVEN if c in names),
         takes_all=args.kwarg is not None,
         positional=tuple(a.arg for a in args.posonlyargs),
         offered=_offered(name, args, is_async),
         help=(document or "").strip(),
     )
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _kwargs_read(node: ast.AST, kwargs: str | None) -> tuple[list[str], list[str]]:

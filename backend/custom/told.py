@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.custom.library import Version
-from backend.custom.look import nearest
+from backend.custom.look import mapping_for
 from backend.text import Text
 
 HIDDEN = ("prompts", "completions", "completion_ids", "prompt", "prompt_id")
@@ -15,7 +15,7 @@ HIDDEN = ("prompts", "completions", "completion_ids", "prompt", "prompt_id")
 def missing_words(name: str, missing: Sequence[str], given: Sequence[str]) -> Text:
     """The rows have no such column; with the column that could be meant."""
     there = [column for column in given if column not in HIDDEN]
-    offers = {column: near for column in missing if (near := nearest(column, there))}
+    offers = mapping_for(missing, there)
     would = "".join(f'; map it: columns={{"{k}": "{v}"}}' for k, v in offers.items())
     would_ko = "".join(f'. 연결하려면: columns={{"{k}": "{v}"}}' for k, v in offers.items())
     listed = ", ".join(there) or "-"

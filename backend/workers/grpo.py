@@ -10,6 +10,7 @@ from peft import LoraConfig
 from transformers import AutoTokenizer, BitsAndBytesConfig
 from trl.trainer.grpo_config import GRPOConfig
 
+from backend import custom
 from backend import rewards as registry
 from backend.rewards.verdict import Verdict
 from backend.workers import checkpoints, trl_adapter
@@ -37,7 +38,8 @@ class Rewards:
         self._job = job
         self._told = 0
         self._silent: set[tuple[str, str]] = set()
-        self._functions = [registry.get(name, config.reward_args.get(name)) for name in config.rewards]
+        home, folder = job.settings.home, job.run_dir
+        self._functions = [custom.of_run(folder, home, config, name) for name in config.rewards]
         self.names = tuple(distinct_names(self._functions))
         self.checked = [checked(f, n, self._failed) for f, n in zip(self._functions, self.names, strict=True)]
         self.weights = [float(w) for w in config.reward_weights or [1.0] * len(self.names)]
@@ -82,6 +84,8 @@ class Rewards:
 
     def tell_failures(self) -> None:
         for function in self._functions:
+            for code, words in getattr(function, "take_notices", dict)().items():
+                self._job.writer.event(f"reward_{code}", str(words), "warn", {"reward": function.__name__})
             for failure in getattr(function, "take_failures", list)():
                 self._tell(failure.reward, failure.row, failure.completion, failure.traceback)
 

@@ -220,7 +220,9 @@ def test_every_rule_is_exercised() -> None:
     config = RunConfig(num_generations=8, per_device_eval_batch_size=1, eval_strategy="steps")
     spoken |= {i for i, one in enumerate(RULES) if list(one.find(config, Facts()))}
     silent = {RULES[i].find.__name__ for i in set(range(len(RULES))) - spoken}
-    assert silent <= {"quantiser_installed", "optimizer_installed", "kernels_installed", "attention_installed"}, silent
+    elsewhere = {"known_versions", "sandbox_for_rewards", "columns_for_custom"}  # test_custom_config.py
+    installed = {"quantiser_installed", "optimizer_installed", "kernels_installed", "attention_installed"}
+    assert silent <= installed | elsewhere, silent
 
 
 class Watched:

@@ -2,6 +2,7 @@
 
 from backend.config.rules import (
     batch,
+    custom,
     data,
     evaluation,
     hardware,
@@ -17,6 +18,6 @@ from backend.config.rules import (
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "batch", "data", "evaluation", "find_all", "hardware", "logging", "lora", "model",
+    "RULES", "Facts", "batch", "custom", "data", "evaluation", "find_all", "hardware", "logging", "lora", "model",
     "objective", "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip

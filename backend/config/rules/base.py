@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from backend import custom
 from backend.config.bounds import bound_broken
 from backend.config.report import Problem, as_change
 from backend.config.schema import SETTINGS, RunConfig
@@ -19,11 +21,15 @@ PROCESSES = 1  # one run is one process on one device
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about the surroundings. None is "unknown": the rules that need it say nothing."""
+    """What is known about the surroundings. None is "unknown": the rules that need it say nothing.
+
+    `homes`: where custom rewards are looked for, a run's own folder before the home.
+    """
 
     device: DeviceFacts | None = None
     rows: int | None = None
     model: ModelFacts | None = None
+    homes: tuple[Path, ...] = ()
 
 
 RuleFunction = Callable[[RunConfig, Facts], Iterable[Problem]]
@@ -56,6 +62,13 @@ def rule(*fields: str) -> Callable[[RuleFunction], RuleFunction]:
 def installed(package: str) -> bool:
     """Whether a Python package can be imported here, without importing it."""
     return importlib.util.find_spec(package) is not None
+
+
+def custom_homes(facts: Facts) -> dict[str, Path]:
+    """Each custom reward that is known, with the folder that it is read from; none on a public Space."""
+    if custom.on_space():
+        return {}
+    return {name: home for home in reversed(facts.homes) for name in custom.Library(home).names()}
 
 
 def device_kind(config: RunConfig, facts: Facts) -> str | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from backend import custom
 from backend.config.report import Problem, change
-from backend.config.rules.base import Facts, rule
+from backend.config.rules.base import Facts, custom_homes, rule
 from backend.config.schema import RunConfig
 from backend.config.surroundings import bare
 from backend.errors import StudioError
@@ -26,7 +27,7 @@ def some_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("rewards")
 def known_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    known = registry.names()
+    known = [*registry.names(), *custom_homes(facts)]
     unknown = [name for name in config.rewards if name not in known]
     if not unknown:
         return
@@ -41,6 +42,8 @@ def known_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         f"there is no reward named {', '.join(unknown)}; there are: {listed}",
         f"{', '.join(unknown)}라는 보상 함수는 없습니다. 쓸 수 있는 것: {listed}",
     )
+    if custom.on_space():
+        text = Text(f"{text.en} ({custom.ON_SPACE.en})", f"{text.ko} ({custom.ON_SPACE.ko})")
     yield Problem("rewards", config.rewards, text, [s for s in (replaced, kept) if s], "unknown_reward")
 
 
@@ -74,9 +77,10 @@ def weight_each(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("reward_weights", weights, text, [None, [1.0] * count], "weights_zero")
 
 
-@rule("rewards", "reward_args", "reward_weights")
+@rule("rewards", "reward_args", "reward_weights", "reward_versions")
 def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    known = registry.names()
+    homes = custom_homes(facts)
+    known = [*registry.names(), *homes]
     for name, args in config.reward_args.items():
         rest = {k: v for k, v in config.reward_args.items() if k != name}
         if name not in config.rewards:
@@ -92,6 +96,9 @@ def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
                     raise StudioError(
                         Text(f"{name}: must be a mapping of arguments", f"{name}: 이름과 값의 묶음이어야 합니다")
                     )
-                registry.get(name, args)
+                if name in homes:
+                    custom.check_args(custom.Library(homes[name]).get(name, config.reward_versions.get(name)), args)
+                else:
+                    registry.get(name, args)
             except StudioError as error:
                 yield Problem("reward_args", config.reward_args, bare(error.text), [rest], f"reward_args_{name}")

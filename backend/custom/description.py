@@ -9,8 +9,10 @@ from typing import Any
 
 from backend.custom.library import Library, Version
 from backend.custom.look import look
+from backend.custom.settings import LIMIT_S, MEMORY_MB
 from backend.errors import NotFound, Refused
 from backend.rewards import base as built_in
+from backend.rewards.signature import Argument
 from backend.text import Text
 
 
@@ -18,7 +20,7 @@ from backend.text import Text
 class Description:
     """`columns`: those that it cannot do without; `optional`: those it takes where the rows have them.
 
-    `arguments`: names that reward_args may set. `level` and `version` are None for a built-in reward.
+    `arguments`: what reward_args may set. `level` and `version` are None for a built-in reward.
     """
 
     name: str
@@ -26,7 +28,7 @@ class Description:
     help: Text
     columns: tuple[str, ...]
     optional: tuple[str, ...]
-    arguments: tuple[str, ...]
+    arguments: tuple[Argument, ...]
     bounds: tuple[float, float] | None
     custom: bool
     level: str | None = None
@@ -39,7 +41,10 @@ class Description:
             "help": self.help.to_json(),
             "columns": list(self.columns),
             "optional": list(self.optional),
-            "arguments": list(self.arguments),
+            "arguments": [
+                {"name": a.name, "kind": a.kind, "default": a.default, "choices": list(a.choices)}
+                for a in self.arguments
+            ],
             "bounds": list(self.bounds) if self.bounds else None,
             "custom": self.custom,
             "level": self.level,
@@ -67,7 +72,7 @@ def describe(
             spec.help,
             spec.columns,
             spec.optional_columns,
-            tuple(argument.name for argument in spec.arguments),
+            spec.arguments,
             spec.bounds_with(args or {}),
             custom=False,
         )
@@ -85,8 +90,6 @@ def describe(
 
 def of_version(version: Version, args: Mapping[str, Any] | None = None) -> Description:
     """The description of a saved version."""
-    from backend.custom.settings import NAMES
-
     found = look(version.source, version.function).function
     if found is None:  # cannot be: it was saved
         raise Refused(Text(en=f"{version.name}: no function", ko=f"{version.name}: 함수가 없습니다"))
@@ -102,7 +105,12 @@ def of_version(version: Version, args: Mapping[str, Any] | None = None) -> Descr
         about,
         tuple(mapping.get(column, column) for column in found.columns),
         tuple(mapping.get(column, column) for column in found.optional),
-        (*found.defaults, *NAMES),
+        (
+            *(Argument(key, type(value).__name__, value, ()) for key, value in found.defaults.items()),
+            Argument("limit_s", "float", version.settings.get("limit_s", LIMIT_S), ()),
+            Argument("memory_mb", "int", version.settings.get("memory_mb", MEMORY_MB[version.level]), ()),
+            Argument("columns", "dict", version.settings.get("columns", {}), ()),
+        ),
         None,
         custom=True,
         level=version.level,

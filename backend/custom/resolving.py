@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.custom.describe import describe
+from backend.custom.description import describe
 from backend.custom.library import CONFIRM, Level, Library, Version
 from backend.custom.look import require_function
-from backend.custom.names import refuse_on_space
+from backend.custom.naming import refuse_on_space
 from backend.custom.reward import CustomReward
 from backend.custom.settings import NAMES, check_settings
 from backend.errors import Refused
