@@ -6,9 +6,10 @@ const KEY = 'grpo-studio.form.handoff';
 let kept = null; // where the browser forbids storage
 
 /** Opens New run with `values`. With a preset's name the draft becomes that preset and these values; with null they are
- * laid over the draft as it stands. `message`: a text's key or {en, ko}, said above the form; {n} is how many. */
-export function handOver(values, preset = null, message = 'form.handed') {
-  const given = { values, preset, message };
+ * laid over the draft as it stands. `message`: a text's key or {en, ko}, said above the form; {n} in it is how many values,
+ * other blanks come from `vars`. */
+export function handOver(values, preset = null, message = 'form.handed', vars = {}) {
+  const given = { values, preset, message, vars };
   try {
     sessionStorage.setItem(KEY, JSON.stringify(given));
   } catch {

@@ -134,9 +134,9 @@ class FormPage {
   receive() {
     const given = handedOver();
     if (!given) return;
-    const { values, preset, message } = given;
+    const { values, preset, message, vars } = given;
     const undo = this.schema.preset(preset) ? this.draft.replace(preset, values) : this.draft.lay(values);
-    this.notices.say(() => t(message, { n: Object.keys(values).length }), undo);
+    this.notices.say(() => t(message, { n: Object.keys(values).length, ...vars }), undo);
     this.notices.root.scrollIntoView({ block: 'center' });
   }
 

@@ -1,0 +1,47 @@
+// What can be done with a stored set: into a new run, into the Reward Lab, away.
+
+import * as api from '../api.js';
+import { confirm, h, toast } from '../dom.js';
+import { t } from '../i18n.js';
+import { visible } from '../plain.js';
+import { handOver } from '../form/handoff.js';
+import * as state from '../state.js';
+import { link, words } from './parts.js';
+import * as store from './store.js';
+
+/** The New-run form with this set: as the prompts, or as the rows of a warm-up before them. */
+export function useInRun(set) {
+  const values = set.kind === 'sft' ? { sft_dataset: set.name, stages: ['sft', 'grpo'] } : { dataset: set.name };
+  handOver(values, null, set.kind === 'sft' ? 'data.handed_sft' : 'data.handed', { name: visible(set.name) });
+}
+
+export function useButton(set, small = true) {
+  return h('button', { type: 'button', class: `btn ${small ? 'small' : 'primary'} d-use`, t: set.kind === 'sft' ? 'data.use_sft' : 'data.use', onclick: () => useInRun(set) });
+}
+
+export const labLink = (set, small = true) => (set.kind === 'sft' ? null
+  : link({ tab: 'rewards', set: set.name }, { class: `btn${small ? ' small ghost' : ''} d-lab`, t: 'data.lab' }));
+
+export function deleteButton(set, onGone, small = true) {
+  return h('button', { type: 'button', class: `btn${small ? ' small ghost' : ' danger'} d-delete`, t: 'data.delete', onclick: async () => {
+    const name = visible(set.name);
+    const used = set.used_by?.length ?? 0;
+    const yes = await confirm({ title: 'data.delete_title', body: used ? 'data.delete_used' : 'data.delete_what', vars: { name, n: used }, action: 'data.delete_yes' });
+    if (!yes) return;
+    try {
+      await api.del(`/api/data/sets/${encodeURIComponent(set.name)}`);
+      toast(() => t('data.deleted', { name }));
+      onGone?.();
+    } catch (error) {
+      toast(() => t('data.refused', { why: words(error) }), 'error');
+    }
+    await store.refresh();
+  } });
+}
+
+/** After a set was made: said, listed, and opened. */
+export async function opened(set) {
+  toast(() => t('data.imported', { name: visible(set.name), n: set.rows.toLocaleString('en-US') }));
+  await store.refresh();
+  state.set({ set: set.name });
+}
