@@ -21,7 +21,7 @@ MOST_SLOW = 2  # audits and replays at once: each may hold a thread of the serve
 _slow = threading.BoundedSemaphore(MOST_SLOW)
 BUSY = Text(
     en=f"{MOST_SLOW} audits or replays are under way already. Wait for one of them, then try again.",
-    ko=f"감사나 재채점이 이미 {MOST_SLOW}개 진행 중입니다. 하나가 끝난 뒤 다시 시도하세요.",
+    ko=f"점검이나 재채점이 이미 {MOST_SLOW}개 진행 중입니다. 하나가 끝난 뒤 다시 시도하세요.",
 )
 
 

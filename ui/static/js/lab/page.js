@@ -1,6 +1,89 @@
-// The Reward Lab.
-import { h } from '../dom.js';
+// The Reward Lab: one set-up on top, and under it the sections, one at a time.
+import * as api from '../api.js';
+import { fill, h } from '../dom.js';
+import { Draft } from '../form/draft.js';
+import { Schema } from '../form/schema.js';
+import * as state from '../state.js';
+import { Advantages } from './advantages.js';
+import { Audit } from './audit.js';
+import { Bench } from './bench.js';
+import { Custom } from './custom.js';
+import { failed } from './parts.js';
+import { Probe } from './probe.js';
+import { Replay } from './replay.js';
+import { Score } from './score.js';
+import { Setup } from './setup.js';
 
-export async function mount(root) {
-  root.append(h('header', { class: 'lab-intro' }, h('h1', { t: 'lab.title' }), h('p', { class: 'muted', t: 'lab.lead' })));
+const SECTIONS = { score: Score, audit: Audit, advantages: Advantages, probe: Probe, replay: Replay, custom: Custom };
+const NEEDED = ['rewards', 'reward_weights', 'reward_args', 'dataset', 'dataset_args'];
+
+export async function mount(root, ctx) {
+  fill(root, h('p', { class: 'muted loading', t: 'app.loading' }));
+  try {
+    const [schema, known] = await Promise.all([api.get('/api/schema'), api.get('/api/lab/setup')]);
+    fill(root);
+    new Lab(root, ctx, new Schema(schema), known);
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    fill(root, failed(error, () => mount(root, ctx)));
+  }
+}
+
+class Lab {
+  constructor(root, ctx, schema, known) {
+    Object.assign(this, { ctx, schema, made: new Map() });
+    this.bench = new Bench(known, this.draft());
+    this.setup = new Setup(this.bench, () => this.draft());
+    this.links = Object.keys(SECTIONS).map((id) => h('a', { id: `lab-nav-${id}`, t: `lab.nav_${id}`, data: { section: id }, onclick: (event) => this.#press(event, id) }));
+    this.place = h('div', { class: 'lab-sections' });
+    root.append(h('div', { class: 'lab-page' },
+      h('header', { class: 'lab-intro' }, h('h1', { t: 'lab.title' }), h('p', { class: 'muted', t: 'lab.lead' })),
+      this.setup.root, h('nav', { class: 'lab-nav', tt: { 'aria-label': 'lab.nav' } }, this.links), this.place));
+    state.onChange(() => this.#follow());
+    ctx.onTab(() => this.#follow());
+    this.#follow();
+  }
+
+  /** The settings of New run that the Lab begins with. */
+  draft() {
+    const draft = new Draft(this.schema);
+    return Object.fromEntries(NEEDED.map((name) => [name, draft.value(name)]));
+  }
+
+  /** Rewards and sets asked for again: one was saved. */
+  async learn() {
+    this.bench.learn(await api.get('/api/lab/setup'));
+    this.setup.learn();
+  }
+
+  #press(event, id) {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    state.set({ lab: id === 'score' ? null : id });
+  }
+
+  #follow() {
+    if (!this.ctx.isOpen('rewards')) return;
+    this.bench.follow();
+    const { lab } = state.get();
+    const chosen = lab in SECTIONS ? lab : 'score';
+    for (const link of this.links) {
+      const own = link.dataset.section === chosen;
+      const query = new URLSearchParams(location.search);
+      query.set('lab', link.dataset.section);
+      link.href = `?${query}`;
+      if (own) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
+    if (!this.made.has(chosen)) {
+      const section = new SECTIONS[chosen](this);
+      section.root.classList.add('lab-section');
+      this.made.set(chosen, section);
+      this.place.append(section.root);
+    }
+    for (const [id, section] of this.made) {
+      section.root.hidden = id !== chosen;
+      if (id === chosen) section.open?.();
+    }
+  }
 }
