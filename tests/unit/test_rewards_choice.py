@@ -9,9 +9,24 @@ from backend.rewards.choice import options
 from tests.unit.test_rewards_exact import CASES
 
 SAME = [
-    r"B;(B);B.;b;(b);\text{B};\textbf{(B)};(\mathrm{B});$B$;**B**;[B];B);option B;Choice (B);B입니다.;B 입니다".split(
-        ";"
-    ),
+    [
+        r"B",
+        r"(B)",
+        r"B.",
+        r"b",
+        r"(b)",
+        r"\text{B}",
+        r"\textbf{(B)}",
+        r"(\mathrm{B})",
+        r"$B$",
+        r"**B**",
+        r"[B]",
+        r"B)",
+        r"option B",
+        r"Choice (B)",
+        r"B입니다.",
+        r"B 입니다",
+    ],
     ["B", "B is correct", "B. Paris", "(B) 42", "B) 3.5 m", "B: D is wrong", "B - Paris"],
     ["③", "3", "(3)", "3번", "③번입니다", "보기 3", "선택지 ③", "③ 서울"],
     ["나", "(나)", "나.", "(나) 서울"],
