@@ -1,4 +1,4 @@
-"""A run as one plain TRL script: it needs trl and its like, and nothing of this project.
+"""A run as one plain TRL script: it needs trl and its like, and of this project only rewards that cannot be carried.
 
 Rewards, rows and every setting stand in the script itself. The model is named by its hub name or by the folder it
 lies in here; on another machine give it with --model. Settings that depend on the device (bf16, use_cpu) are those of
@@ -61,7 +61,7 @@ def script_text(
         "REVISION": repr(config.model_revision),
         "TRUST": repr(config.trust_remote_code),
         "REWARDS": rewards.source(config.rewards, config.reward_args) if grpo else "",
-        "FUNCTIONS": f"[{', '.join(config.rewards)}]",
+        "FUNCTIONS": f"[{', '.join(map(rewards.function_name, config.rewards))}]",
         "GRPO": _literal(_grpo(config, here) if grpo else None),
         "SFT": _literal(_without(trl_adapter.sft_kwargs(config, output_dir="", device=here)) if sft else None),
         "LORA": _literal(trl_adapter.lora_kwargs(config) if trl_adapter.uses_adapter(config) else None),

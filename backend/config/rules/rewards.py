@@ -81,7 +81,8 @@ def weight_each(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     homes = custom_homes(facts)
     known = [*registry.names(), *homes]
-    for name, args in config.reward_args.items():
+    bare_names = [name for name in dict.fromkeys(config.rewards) if name in known and name not in config.reward_args]
+    for name, args in [*config.reward_args.items(), *((name, {}) for name in bare_names)]:
         rest = {k: v for k, v in config.reward_args.items() if k != name}
         if name not in config.rewards:
             text = Text(
@@ -99,6 +100,18 @@ def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
                 if name in homes:
                     custom.check_args(custom.Library(homes[name]).get(name, config.reward_versions.get(name)), args)
                 else:
-                    registry.get(name, args)
+                    registry.check_args(name, args)
             except StudioError as error:
-                yield Problem("reward_args", config.reward_args, bare(error.text), [rest], f"reward_args_{name}")
+                others = [other for other in config.rewards if other != name]
+                fewer = [change("rewards", others)] if others and not config.reward_weights else []
+                suggest = [rest] if name in config.reward_args and (name in homes or _will_do(name)) else fewer
+                yield Problem("reward_args", config.reward_args, bare(error.text), suggest, f"reward_args_{name}")
+
+
+def _will_do(name: str) -> bool:
+    """Whether a built-in reward works without arguments."""
+    try:
+        registry.check_args(name, {})
+    except StudioError:
+        return False
+    return True
