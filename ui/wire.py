@@ -134,6 +134,9 @@ def failure(error: StudioError) -> Response:
     preflight = getattr(error, "preflight", None)
     if preflight is not None:
         body["preflight"] = preflight
+    report = getattr(error, "report", None)
+    if report is not None:
+        body["report"] = report
     status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, WrongState) else 422
     return answer(body, status)
 

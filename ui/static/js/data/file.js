@@ -8,13 +8,14 @@ import { visible } from '../plain.js';
 import * as state from '../state.js';
 import { bytes } from '../form/format.js';
 import { Mapping } from './mapping.js';
-import { faultLine, nameField, saying, suggestedName, words } from './parts.js';
-import { Preview } from './preview.js';
-import { Report } from './report.js';
+import { faultLine, nameField, plural, saying, suggestedName, words } from './parts.js';
+import { Preview, Rendered } from './preview.js';
+import { Report, usableRows } from './report.js';
 import * as store from './store.js';
 import { SourcePicker } from './source.js';
 
 const TYPING_MS = 400;
+const PICKED = new Set(['kind', 'prompt', 'completion', 'ground_truth', 'system', 'system_prompt', 'messages', 'template', 'chat', 'encoding', 'delimiter']);
 const LARGE = 20_000_000; // bytes; reading such a file again at every key would keep the machine busy
 
 export class FilePanel {
@@ -27,7 +28,8 @@ export class FilePanel {
     this.again = h('button', { type: 'button', class: 'btn small', t: 'data.check_again', hidden: true, onclick: () => this.check() });
     this.mapping = new Mapping((changes, typed) => this.change(changes, typed));
     this.report = new Report({ onOffer: (offer) => this.offer(offer), onTakeBack: (at) => this.takeBack(at) });
-    this.preview = new Preview();
+    this.rendered = new Rendered();
+    this.preview = new Preview('data.in_file');
     this.fault = faultLine();
     this.name = nameField(store);
     this.import = h('button', { type: 'button', class: 'btn primary', id: 'data-import', onclick: () => this.store() });
@@ -36,7 +38,7 @@ export class FilePanel {
     this.name.input.id = 'data-name';
     this.name.root.querySelector('label').htmlFor = 'data-name';
     this.name.input.addEventListener('input', () => this.draw());
-    const found = h('div', { class: 'd-found' }, this.fault.root, this.report.root, this.preview.root);
+    const found = h('div', { class: 'd-found' }, this.fault.root, this.report.root, this.rendered.root, this.preview.root);
     this.work = h('div', { class: 'd-work', hidden: true },
       h('div', { class: 'd-file-head' }, h('div', { class: 'd-file-title' }, this.title, this.facts), this.status, this.again, this.other),
       h('div', { class: 'd-columns' }, this.mapping.root, found),
@@ -65,7 +67,9 @@ export class FilePanel {
     this.picker.root.hidden = true;
     this.work.hidden = false;
     this.report.set(null, []);
+    this.rendered.set([]);
     this.preview.set([]);
+    this.mapping.set(null, {});
     this.name.value = suggestedName(source.name);
     this.check();
   }
@@ -93,9 +97,11 @@ export class FilePanel {
     return this.draw();
   }
 
+  /** A conversion that a picker shows is set there; any other stays in sight, to be taken back. */
   offer(offer) {
+    if (Object.keys(offer.mapping).every((key) => PICKED.has(key))) return this.change(offer.mapping);
     this.taken.push(offer);
-    this.change({});
+    return this.change({});
   }
 
   takeBack(at) {
@@ -125,7 +131,8 @@ export class FilePanel {
     this.busy = null;
     this.mapping.set(this.found, this.chosen);
     this.report.set(this.found, this.taken);
-    this.preview.set(this.found?.preview ?? [], this.found?.rows ?? null);
+    this.rendered.set(this.found?.rendered ?? []);
+    this.preview.set(this.found?.preview ?? [], this.found?.rows ?? null, this.mapping.roles);
     this.draw();
   }
 
@@ -161,7 +168,7 @@ export class FilePanel {
     this.work.toggleAttribute('data-stale', Boolean(this.stale) && found !== null);
     const ready = found?.ok && !busy && !this.stale && this.name.value !== '';
     this.import.disabled = !ready;
-    setText(this.import, found?.ok ? t(found.rows === 1 ? 'data.import_1' : 'data.import', { n: count(found.rows) }) : t('data.import_none'));
+    setText(this.import, found?.ok ? plural('data.import', usableRows(found), { n: count(usableRows(found)) }) : t('data.import_none'));
     const why = busy === 'data.importing' ? 'data.importing' : !found || busy ? 'data.why_reading' : !found.ok ? 'data.why_problems' : this.stale ? 'data.stale' : this.name.value === '' ? 'data.why_name' : null;
     setText(this.why, why ? t(why) : '');
   }

@@ -140,10 +140,21 @@ export class Mapping {
 
   /** What the template makes of the first row. */
   sayFirst() {
-    const prompt = this.report?.preview?.[0]?.prompt;
+    const prompt = this.report?.rendered?.[0]?.prompt;
     const text = Array.isArray(prompt) ? prompt.at(-1)?.content : prompt;
     this.live.hidden = typeof text !== 'string';
     if (!this.live.hidden) fill(this.live, h('span', { class: 'd-live-word' }, t('data.first_prompt')), h('div', { class: 'd-live-text' }, plain(text, h, 600)));
+  }
+
+  /** {column: key of what it is meant as}, for the table of rows. */
+  get roles() {
+    const found = {};
+    for (const key of ['system', 'completion', 'ground_truth', 'prompt', 'messages']) {
+      const name = this.shown(key);
+      if (typeof name === 'string' && this.columns.includes(name)) found[name] = `data.${key === 'messages' ? 'prompt' : key}`;
+    }
+    for (const [, name] of (this.shown('template') ?? '').matchAll(/\{([^{}]+)\}/g)) if (this.columns.includes(name)) found[name] = 'data.in_prompt';
+    return found;
   }
 
   /** Puts a column's field where the cursor stands in the template. */

@@ -10,7 +10,7 @@ import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { deleteButton, labLink, useButton } from './actions.js';
 import { shortHash } from './list.js';
-import { link, saying, words } from './parts.js';
+import { link, plural, saying, words } from './parts.js';
 import { Preview } from './preview.js';
 import { counts, notes } from './report.js';
 
@@ -23,7 +23,7 @@ export class SetView {
     this.buttons = h('div', { class: 'row d-set-actions' });
     this.status = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null), link({ set: null }, { class: 'btn small', t: 'data.all_sets' }));
     this.facts = h('div', { class: 'd-facts' });
-    this.preview = new Preview();
+    this.preview = new Preview('data.preview');
     this.root = h('div', { class: 'd-set', hidden: true },
       link({ set: null }, { class: 'd-back' }, '← ', h('span', { t: 'data.all_sets' })),
       h('header', { class: 'd-set-head' }, h('div', { class: 'd-set-words' }, this.title, this.summary), this.buttons),
@@ -70,7 +70,7 @@ export class SetView {
       this.preview.set([]);
       return;
     }
-    setText(this.summary, [t(shown.kind === 'sft' ? 'data.kind_sft' : 'data.kind_prompts'), t(shown.rows === 1 ? 'data.rows_1' : 'data.rows_n', { n: count(shown.rows) }), ago(shown.created_at)].join(' · '));
+    setText(this.summary, [t(shown.kind === 'sft' ? 'data.kind_sft' : 'data.kind_prompts'), plural('data.all_rows', shown.rows, { n: count(shown.rows) }), ago(shown.created_at)].join(' · '));
     fill(this.buttons, useButton(shown, false), labLink(shown, false), deleteButton(shown, () => state.set({ set: null }), false));
     fill(this.facts, counts(shown.counts), this.list(shown), shown.notes?.length ? notes(shown.notes) : null);
     this.preview.set(shown.preview ?? [], shown.rows);

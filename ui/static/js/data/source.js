@@ -40,7 +40,7 @@ export class SourcePicker {
 
   say() {
     const limit = store.largestUpload();
-    setText(this.limit, t('data.kinds', { kinds: KINDS.replaceAll(',', ', '), limit: limit ? bytes(limit) : '2 GB' }));
+    setText(this.limit, t('data.kinds', { kinds: KINDS.replaceAll(',', ', '), limit: `${Math.round((limit ?? 2e9) / 1e8) / 10} GB` }));
   }
 
   focus() { this.choose.focus(); }
