@@ -48,11 +48,19 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What one call gave: a typed encoding (`inside/typed.py`), or the traceback of what it raised."""
+
+    value: Any
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
-    """How a program ran. `values` are typed encodings, one a call that returned (see `inside/typed.py`)."""
+    """How a program ran. `values` holds an answer for each call that was reached, in order."""
 
     outcome: Outcome
-    values: tuple[Any, ...] = ()
+    values: tuple[Answer, ...] = ()
     stdout: str = ""
     error: str = ""
     seconds: float = 0.0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import platform
+import threading
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from backend.sandbox.host import current, refused_here
 from backend.sandbox.outcome import SandboxUnavailable
 from backend.text import Text
 
@@ -42,11 +45,54 @@ class Report:
         }
 
 
+_lock = threading.Lock()
+_reported: list[Report] = []
+
+
 def report() -> Report:
-    """The tier, after the whole self-test; measured once a process."""
-    return Report("none", "", 0, "", Text(en="sandbox: being built", ko="샌드박스: 준비 중"))
+    """The tier, after the whole self-test; measured once a process (a fraction of a second)."""
+    with _lock:
+        if not _reported:
+            _reported.append(_measure())
+        return _reported[0]
 
 
 def require() -> None:
     """SandboxUnavailable, with the reason by name, where untrusted code cannot be run here."""
-    raise SandboxUnavailable(report().words)
+    current.get()
+
+
+def _measure() -> Report:
+    from backend.sandbox.programs import whole
+
+    kernel, machine = platform.release(), platform.machine()
+    try:
+        hello = current.get().hello
+        checks = [Check(**check) for check in hello["checks"]]
+        checks += [Check(name, held, what) for name, held, what in whole()]
+    except SandboxUnavailable as error:
+        return Report("none", kernel, 0, machine, error.text)
+    broken = [check.name for check in checks if not check.held]
+    tier, abi = hello["tier"], hello["abi"]
+    if broken:
+        names = ", ".join(broken)
+        words = Text(en=f"sandbox: the self-test failed: {names}", ko=f"샌드박스: 자체 점검에 실패했습니다: {names}")
+        return Report("none", kernel, abi, machine, words, tuple(checks))
+    return Report(tier, kernel, abi, machine, _words(tier, kernel, abi, machine, len(checks)), tuple(checks))
+
+
+def _words(tier: str, kernel: str, abi: int, machine: str, count: int) -> Text:
+    if tier == "T1":
+        return Text(
+            en=f"T1: Landlock (ABI {abi}) and seccomp on Linux {kernel} {machine}; all {count} checks held",
+            ko=f"T1: Landlock(ABI {abi})와 seccomp, Linux {kernel} {machine}. 점검 {count}개 모두 통과",
+        )
+    return Text(
+        en=f"T2: seccomp without Landlock on Linux {kernel} {machine}; all {count} checks held, one wall fewer than T1",
+        ko=f"T2: Landlock 없이 seccomp만, Linux {kernel} {machine}. 점검 {count}개 통과, T1보다 방어막이 하나 적음",
+    )
+
+
+def reason_here() -> str | None:
+    """Why this platform can have no sandbox, without starting anything; None where it may."""
+    return refused_here()

@@ -1,0 +1,161 @@
+"""The caller's end: starts the zygote, hands it jobs, and starts another where it is gone."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from backend.sandbox.outcome import SandboxUnavailable
+from backend.text import Text
+
+START_S = 60.0
+ORDER_S = 10.0
+ENOUGH_STARTS = 3
+BOOT = "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import main; del sys.path[0]; main({fd})"
+
+
+class Zygote:
+    """A running zygote. `hello` is what its self-test found: {"tier", "abi", "checks", "threads"}."""
+
+    def __init__(self) -> None:
+        """SandboxUnavailable, with what was said, where it does not come up."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            boot = BOOT.format(folder=str(Path(__file__).parent), fd=theirs.fileno())
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", "-c", boot],
+                env={},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self.orders = ours
+        self._lock = threading.Lock()
+        ours.settimeout(START_S)
+        try:
+            said = json.loads(ours.recv(1 << 20) or b'{"failed": "it ended without a word"}')
+        except OSError as error:
+            said = {"failed": f"it did not answer: {error}"}
+        if "failed" in said:
+            self.close()
+            raise unavailable(said["failed"])
+        ours.settimeout(ORDER_S)
+        self.hello: dict[str, Any] = said
+
+    def order(self, what: dict[str, Any], descriptors: Sequence[int]) -> None:
+        """Asks for a child. OSError where the zygote is gone."""
+        with self._lock:
+            socket.send_fds(self.orders, [json.dumps(what).encode()], descriptors)
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def close(self) -> None:
+        """Ends it; its children end with it."""
+        self.orders.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def unavailable(reason: str) -> SandboxUnavailable:
+    return SandboxUnavailable(
+        Text(
+            en=f"sandbox: untrusted code cannot be run here: {reason}",
+            ko=f"샌드박스: 이 컴퓨터에서는 신뢰할 수 없는 코드를 실행할 수 없습니다: {reason}",
+        )
+    )
+
+
+class _Current:
+    """The one zygote of this process, made on demand; a forked copy of this process makes its own."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.zygote: Zygote | None = None
+        self.failures = 0
+
+    def get(self) -> Zygote:
+        with self.lock:
+            if self.zygote is not None and self.zygote.alive():
+                return self.zygote
+            self._drop()
+            if self.failures >= ENOUGH_STARTS:
+                raise unavailable(f"it did not start {self.failures} times")
+            try:
+                self.zygote = start()
+            except SandboxUnavailable:
+                self.failures += 1
+                raise
+            self.failures = 0
+            return self.zygote
+
+    def drop(self, zygote: Zygote) -> None:
+        """Ends a zygote that no longer answers; the next `get` starts another."""
+        with self.lock:
+            if self.zygote is zygote:
+                self._drop()
+
+    def _drop(self) -> None:
+        if self.zygote is not None:
+            zygote, self.zygote = self.zygote, None
+            with contextlib.suppress(OSError):
+                zygote.process.kill()
+            zygote.close()
+
+    def forget(self) -> None:
+        """After a fork: the zygote belongs to the other process."""
+        if self.zygote is not None:
+            self.zygote.orders.close()
+        self.__init__()
+
+    def end(self) -> None:
+        with self.lock:
+            if self.zygote is not None:
+                zygote, self.zygote = self.zygote, None
+                zygote.close()
+
+
+def start() -> Zygote:
+    """A zygote whose self-test held. SandboxUnavailable, naming what did not hold, otherwise."""
+    reason = refused_here()
+    if reason is not None:
+        raise unavailable(reason)
+    zygote = Zygote()
+    broken = [check["name"] for check in zygote.hello["checks"] if not check["held"]]
+    if broken:
+        zygote.close()
+        raise unavailable(f"the self-test failed: {', '.join(broken)}")
+    return zygote
+
+
+def refused_here() -> str | None:
+    """Why this platform has no sandbox at all."""
+    from backend.sandbox.inside.syscalls import MACHINES
+
+    if sys.platform != "linux":
+        return f"it needs Linux, this is {sys.platform}"
+    machine = os.uname().machine
+    if machine not in MACHINES:
+        return f"its list of system calls knows {', '.join(MACHINES)}, this is {machine}"
+    return None
+
+
+current = _Current()
+atexit.register(current.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=current.forget)
