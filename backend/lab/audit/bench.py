@@ -1,0 +1,133 @@
+"""One reward on the bench: every question to it goes through here, so that it is timed, bounded, and cannot end us."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from backend.errors import StudioError
+from backend.text import Text
+
+CHUNK_S = 2.0  # about how long one call to a slow reward may take
+LARGEST_CHUNK = 512
+CHARACTERS_A_TOKEN = 4  # for made-up completion_ids: a reward that counts them sees a likely number
+
+Row = Mapping[str, Any]
+
+
+class Judged(NamedTuple):
+    """`skipped`: never asked, for want of time. `failed`: the reward could not score it."""
+
+    score: float | None
+    extracted: str | None = None
+    reason: str | None = None
+    failed: bool = False
+    skipped: bool = False
+
+
+class Budget:
+    """Seconds that a whole audit may take."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._ends = clock() + seconds
+        self.seconds = seconds
+
+    def left(self) -> float:
+        return self._ends - self._clock()
+
+    @property
+    def spent(self) -> bool:
+        return self.left() <= 0
+
+
+@dataclass
+class Call:
+    """One call of the reward: how many completions, how long."""
+
+    count: int
+    seconds: float
+
+
+@dataclass
+class Bench:
+    """`rows`: dataset rows; an answer to row i is judged with the columns of row i, in the shape of its prompt."""
+
+    name: str
+    reward: Any
+    rows: Sequence[Row]
+    budget: Budget
+    calls: list[Call] = field(default_factory=list)
+    broken: list[Text] = field(default_factory=list)
+    """What the reward was refused for: a wrong count, a column that is missing, no sandbox."""
+    broken_by: list[str] = field(default_factory=list)
+
+    def judge(
+        self,
+        asked: Sequence[tuple[int, str]],
+        columns: Mapping[str, Sequence[Any]] | None = None,
+        *,
+        whole: bool = False,
+    ) -> list[Judged]:
+        """One verdict a (row, text). `columns`: values in place of the rows' own, one an item. `whole`: in one call."""
+        found: list[Judged] = []
+        while len(found) < len(asked):
+            if self.budget.spent:
+                return [*found, *[Judged(None, skipped=True)] * (len(asked) - len(found))]
+            at = len(found)
+            size = len(asked) if whole else self._chunk()
+            part = list(asked[at : at + size])
+            own = {name: values[at : at + size] for name, values in (columns or {}).items()}
+            found += self._call(part, own)
+        return found
+
+    def _chunk(self) -> int:
+        each = self.each()
+        if each is None:
+            return 2  # the first call tells how slow it is
+        return max(1, min(LARGEST_CHUNK, int(CHUNK_S / max(each, 1e-6))))
+
+    def each(self) -> float | None:
+        """Seconds a completion, the median over calls; None before the first."""
+        return statistics.median(call.seconds / call.count for call in self.calls) if self.calls else None
+
+    def _call(self, part: Sequence[tuple[int, str]], own: Mapping[str, Sequence[Any]]) -> list[Judged]:
+        rows = [self.rows[row] for row, _ in part]
+        names = dict.fromkeys(name for row in self.rows for name in row if name not in ("prompt", "completion"))
+        columns: dict[str, Any] = {name: [row.get(name) for row in rows] for name in names}
+        columns |= {name: list(values) for name, values in own.items()}
+        columns["prompts"] = [row.get("prompt", "") for row in rows]
+        columns["completion_ids"] = [list(range(len(text) // CHARACTERS_A_TOKEN + 1)) for _, text in part]
+        completions = [as_completion(row, text) for row, (_, text) in zip(rows, part, strict=True)]
+        began = time.perf_counter()
+        try:
+            given = self.reward.verdicts(completions, **columns)
+        except StudioError as error:
+            self._refused(error.text, type(error).__name__)
+            return [Judged(None, reason=str(error), failed=True)] * len(part)
+        except Exception as error:
+            words = f"{type(error).__name__}: {error}"
+            self._refused(Text(en=words, ko=words), type(error).__name__)
+            return [Judged(None, reason=words, failed=True)] * len(part)
+        finally:
+            self.calls.append(Call(len(part), time.perf_counter() - began))
+        return [Judged(verdict.score, verdict.extracted, verdict.reason, failed) for verdict, failed in given]
+
+    def _refused(self, words: Text, by: str) -> None:
+        if words not in self.broken:
+            self.broken.append(words)
+            self.broken_by.append(by)
+
+
+def as_completion(row: Row, text: str) -> Any:
+    """`text` in the shape that TRL gives: a list with one message for a conversation, else a string."""
+    return [{"role": "assistant", "content": text}] if isinstance(row.get("prompt"), list) else text
+
+
+def mean(judged: Sequence[Judged]) -> float | None:
+    """The mean of the scores that there are."""
+    kept = [each.score for each in judged if each.score is not None]
+    return statistics.fmean(kept) if kept else None

@@ -1,0 +1,162 @@
+"""Whether the trainer can call a reward at all, and what comes back."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from backend.lab.audit.bench import Judged
+from backend.lab.audit.report import Check, Example
+from backend.lab.audit.subject import Subject
+from backend.text import Text
+
+SANDBOX = "SandboxUnavailable"
+MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault"}
+
+CALL = Text(en="The trainer can call it", ko="학습기가 호출할 수 있음")
+SOURCE = Text(en="The function takes what the trainer gives", ko="학습기가 넘기는 값을 받을 수 있음")
+STATE = Text(en="No state from call to call", ko="호출 사이에 상태가 없음")
+INPUTS = Text(en="It leaves its inputs alone", ko="입력을 바꾸지 않음")
+SHAPES = Text(en="Plain and conversational completions", ko="일반 문자열과 대화형 답변")
+ODD = "", "42", "x" * 3000
+
+
+def source_checks(subject: Subject) -> Iterator[Check]:
+    """What the source of a custom reward says: **kwargs, columns, state, inputs. Nothing is run."""
+    if subject.source is None:
+        return
+    from backend.custom.look import look
+
+    columns = list(dict.fromkeys(name for row in subject.rows for name in row))
+    mapping = dict(subject.args.get("columns") or {})
+    seen = look(subject.source, subject.function, subject.name, subject.level or "sandboxed", columns, mapping)
+    stops = [problem for problem in seen.problems if problem.stops and problem.code != "choose"]
+    if stops:
+        words = Text(en="; ".join(p.text.en for p in stops), ko="; ".join(p.text.ko for p in stops))
+        yield Check("signature", subject.name, "fail", SOURCE, words)
+    else:
+        words = Text(en="Every column that it names is there, and it takes the others too.",
+                     ko="쓰는 열이 모두 있고, 나머지 열도 받을 수 있습니다.")  # fmt: skip
+        yield Check("signature", subject.name, "pass", SOURCE, words)
+    state = [problem for problem in seen.problems if problem.code == "state"]
+    if state:
+        yield Check("state", subject.name, "warn", STATE, state[0].text)
+    changed = _changes(subject.source)
+    if changed:
+        yield Check(
+            "inputs",
+            subject.name,
+            "warn",
+            INPUTS,
+            Text(
+                en=f"Line {changed[0]} changes {changed[1]}. Here each reward gets a copy, so nothing happens; in a "
+                "plain TRL script the rewards after it would see the change.",
+                ko=f"{changed[0]}번째 줄에서 {changed[1]}을(를) 바꿉니다. 여기서는 보상마다 사본을 받아 문제가 "
+                "없지만, 일반 "
+                "TRL 스크립트에서는 뒤의 보상이 바뀐 값을 보게 됩니다.",
+            ),
+        )
+
+
+def _changes(source: str) -> tuple[int, str] | None:
+    """The first line that changes `prompts` or `completions` in place."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    given = {"prompts", "completions", "completion_ids"}
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.Delete):
+            targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
+        elif isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+            targets = [node.func]
+        for target in targets:
+            root: ast.AST = target
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and root.id in given:
+                return target.lineno, root.id
+    return None
+
+
+def call_checks(subject: Subject) -> Iterator[Check]:
+    """The first real call, on two rows of the set and a few texts. Halts the subject where nothing can be asked."""
+    bench = subject.bench
+    rows = list(range(min(2, len(subject.rows))))
+    asked = [(row, text) for row in rows for text in ("<answer>42</answer>", "I do not know.", *ODD)]
+    judged = bench.judge(asked)
+    failed = [(row, text, each) for (row, text), each in zip(asked, judged, strict=True) if each.failed]
+    if bench.broken:
+        subject.halted = True
+        kind = "sandbox" if SANDBOX in bench.broken_by else "contract"
+        words = Text(en="; ".join(w.en for w in bench.broken), ko="; ".join(w.ko for w in bench.broken))
+        yield Check(kind, subject.name, "fail", CALL, words)
+    elif len(failed) == len(asked):
+        subject.halted = True
+        yield _raises(subject, failed, len(asked))
+    elif failed:
+        yield _raises(subject, failed, len(asked))
+    else:
+        count = sum(each.score is not None for each in judged)
+        yield Check(
+            "contract",
+            subject.name,
+            "pass",
+            CALL,
+            Text(
+                en=f"One number or None a completion, in order: {count} of {len(asked)} odd texts scored, no error.",
+                ko=f"답변마다 수 하나 또는 None을 순서대로 돌려줍니다. 특이한 글 {len(asked)}개 중 {count}개에 점수, "
+                "오류 없음.",
+            ),
+        )
+
+
+def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int) -> Check:
+    every = len(failed) == count
+    reasons = list(dict.fromkeys(each.reason or "" for _, _, each in failed))
+    shape = "a list of messages" if isinstance(subject.rows[0].get("prompt"), list) else "a text"
+    shape_ko = "메시지 목록" if isinstance(subject.rows[0].get("prompt"), list) else "문자열"
+    raised = f"{len(failed)} of {count} completions could not be scored: {reasons[0][:300]}. "
+    raised_ko = f"답변 {count}개 중 {len(failed)}개에 점수를 매기지 못했습니다: {reasons[0][:300]}. "
+    more = f"A completion of these rows is {shape}." if every else "They count as missing, never as 0."
+    more_ko = f"이 데이터의 답변은 {shape_ko}입니다." if every else "0점이 아니라 누락으로 처리됩니다."
+    why = Text(en="raised an error", ko="오류 발생")
+    examples = [Example(row, text, None, "a number or None", why) for row, text, _ in failed]
+    return Check(
+        "raises" if every else "errors",
+        subject.name,
+        "fail" if every else "warn",
+        CALL,
+        Text(en=raised + more, ko=raised_ko + more_ko),
+        examples,
+    )
+
+
+def other_shape(subject: Subject) -> Iterator[Check]:
+    """Whether a custom reward would also work on the other of TRL's two shapes; a note, since these rows have one."""
+    if not subject.custom or subject.halted or not subject.rows:
+        return
+    row = dict(subject.rows[0])
+    chat = isinstance(row.get("prompt"), list)
+    text = subject.form.text(subject.answers[0] or "42") if subject.form and subject.answers else "<answer>42</answer>"
+    row["prompt"] = "2+2" if chat else [{"role": "user", "content": "2+2"}]
+    from backend.lab.audit.bench import Bench
+
+    bench = Bench(subject.name, subject.bench.reward, [row], subject.bench.budget)
+    judged = bench.judge([(0, text)])[0]
+    works = not bench.broken and not judged.failed
+    other, other_ko = ("a text", "문자열") if chat else ("a list of messages", "메시지 목록")
+    if works:
+        words = Text(en=f"It also takes a completion that is {other}.", ko=f"답변이 {other_ko}이어도 동작합니다.")
+    else:
+        words = Text(
+            en=f"It fails on a completion that is {other}; these rows never give one, another data set might.",
+            ko=f"답변이 {other_ko}이면 실패합니다. 이 데이터에는 없지만 다른 데이터셋에는 있을 수 있습니다.",
+        )
+    yield Check("shapes", subject.name, "pass", SHAPES, words)

@@ -1,0 +1,207 @@
+"""What must be right: the ground truth in the demanded format, and other ways to write the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from backend.lab.audit.bench import Judged
+from backend.lab.audit.formats import Format
+from backend.lab.audit.golds import Equivalent, equivalents, kind_of
+from backend.lab.audit.report import Check, Example, score_text
+from backend.lab.audit.subject import STRICT, Subject, candidates, share
+from backend.text import Text
+
+TRIED = 12
+READS = 0.5  # a format is read where right answers get this share of the span, when nothing gets all of it
+
+GOLD = Text(en="The right answer scores the maximum", ko="정답이 만점을 받음")
+SHAPE = Text(en="A text in its format scores the maximum", ko="형식에 맞는 글이 만점을 받음")
+TYPE = Text(en="Numbers and texts compare as they should", ko="숫자와 문자열 비교")
+EQUAL = Text(en="Other ways to write the right answer", ko="같은 답의 다른 표기")
+
+
+def _skip(subject: Subject, kind: str, title: Text, en: str, ko: str) -> Check:
+    return Check(kind, subject.name, "skip", title, Text(en=en, ko=ko))
+
+
+def gold_checks(subject: Subject) -> Iterator[Check]:
+    """The answer of every row in the format that the rewards demand."""
+    title = GOLD if subject.kind == "task" else SHAPE
+    if subject.kind == "side":
+        yield _skip(
+            subject, "gold", title, "It judges neither the answer nor its form.", "정답도 형식도 보지 않는 보상입니다."
+        )
+        return
+    known = [row for row, answer in enumerate(subject.answers) if answer is not None]
+    if not known or subject.form is None:
+        yield _skip(
+            subject, "gold", title,
+            "No right answer can be made from these rows: there is no column with one that can be written down.",
+            "이 데이터로는 정답 답변을 만들 수 없습니다. 글로 적을 수 있는 정답 열이 없습니다.",
+        )  # fmt: skip
+        return
+    asked = [row for row in known if not subject.right[row].skipped]
+    missed = [row for row in asked if not subject.full(row, subject.right[row].score)]
+    typed = list(_by_type(subject, missed, subject.form)) if subject.kind == "task" and missed else []
+    if typed:
+        yield from typed
+        return
+    reads = ", ".join(form.label.en for form in candidates(subject.name) if _read(subject, form))
+    if not missed:
+        yield Check(
+            "gold",
+            subject.name,
+            "pass",
+            title,
+            Text(
+                en=f"{len(asked)} of {len(asked)} rows as {subject.form.label.en}. It reads: {reads}.",
+                ko=f"{len(asked)}행 모두 {subject.form.label.ko} 형식에서 만점입니다. 읽는 형식: {reads}.",
+            ),
+        )
+        return
+    examples = [
+        Example(row, subject.form.text(subject.answers[row] or ""), subject.right[row].score, "max", _why(subject, row))
+        for row in missed
+    ]
+    flat = subject.span() <= 0 or not any((subject.right[row].score or 0) > subject.least() for row in asked)
+    none = all(subject.right[row].score is None for row in asked)
+    what = "no score" if none else "the least score" if flat else "less than the maximum"
+    what_ko = "점수 없음" if none else "최저점" if flat else "만점 미만"
+    severe = len(missed) > 0.5 * len(asked)
+    hint = f" in every one of {len(candidates(subject.name))} formats" if flat and not none else ""
+    hint_ko = f"({len(candidates(subject.name))}가지 형식 모두)" if flat and not none else ""
+    yield Check(
+        "gold",
+        subject.name,
+        "fail" if severe else "warn",
+        title,
+        Text(
+            en=f"{len(missed)} of {len(asked)} right answers get {what}{hint}: {_why(subject, missed[0]).en}",
+            ko=f"정답 {len(asked)}개 중 {len(missed)}개가 {what_ko}입니다{hint_ko}: {_why(subject, missed[0]).ko}",
+        ),
+        examples,
+    )
+
+
+def _read(subject: Subject, form: Format) -> bool:
+    best = max((share(subject, each) for each in candidates(subject.name)), default=0.0)
+    return best > 0 and share(subject, form) >= max(READS, best - 0.05)
+
+
+def _why(subject: Subject, row: int) -> Text:
+    """What the reward itself says, in its own words."""
+    each = subject.right[row]
+    said = each.reason or f"score {score_text(each.score)}"
+    return Text(en=said[:300], ko=said[:300])
+
+
+def _by_type(subject: Subject, missed: list[int], form: Format) -> Iterator[Check]:
+    """Whether the same ground truth, as text instead of a number or the other way round, would have counted."""
+    if subject.answers_from is None:
+        return
+    golds = [subject.rows[row].get(subject.answers_from) for row in missed]
+    kind = kind_of(golds)
+    turned = [_turned(gold) for gold in golds]
+    chosen = [at for at, value in enumerate(turned) if value is not None][:TRIED]
+    if not chosen:
+        return
+    asked = [(missed[at], form.text(subject.answers[missed[at]] or "")) for at in chosen]
+    judged = subject.bench.judge(asked, {subject.answers_from: [turned[at] for at in chosen]})
+    before = [subject.right[row].score or 0.0 for row, _ in asked]
+    better = [at for at, each in enumerate(judged) if each.score is not None and each.score > before[at] + 1e-9]
+    if len(better) * 2 < len(chosen):
+        return
+    number = kind == "number" or (kind == "mixed" and not isinstance(golds[chosen[better[0]]], str))
+    is_now, is_now_ko = ("numbers", "숫자") if number else ("texts", "문자열")
+    would, would_ko = ("texts", "문자열") if number else ("numbers", "숫자")
+    first = subject.rows[asked[better[0]][0]].get(subject.answers_from)
+    yield Check(
+        "type",
+        subject.name,
+        "fail",
+        TYPE,
+        Text(
+            en=f"type: the ground truths are {is_now} ({first!r}), and the reward compares them as if they were "
+            f"{would}: "
+            f"the right answer gets {score_text(before[better[0]])} and would get "
+            f"{score_text(judged[better[0]].score)} for {_turned(first)!r}. Compare str(ground_truth), or cast the "
+            "column.",
+            ko=f"자료형 문제: 정답 열이 {is_now_ko}({first!r})인데 보상은 {would_ko}처럼 비교합니다. 맞는 답이 "
+            f"{score_text(before[better[0]])}점이고, 정답이 {_turned(first)!r}이면 "
+            f"{score_text(judged[better[0]].score)}점입니다. "
+            "str(ground_truth)로 비교하거나 열의 자료형을 바꾸세요.",
+        ),
+        [
+            Example(
+                asked[at][0],
+                asked[at][1],
+                before[at],
+                "max",
+                Text(en=f"gold {golds[chosen[at]]!r}", ko=f"정답 {golds[chosen[at]]!r}"),
+            )
+            for at in better
+        ],
+    )
+
+
+def _turned(gold: Any) -> Any:
+    """The same ground truth in the other type; None where it has none."""
+    if isinstance(gold, bool) or gold is None:
+        return None
+    if isinstance(gold, int | float):
+        return str(gold)
+    if isinstance(gold, str):
+        try:
+            return int(gold)
+        except ValueError:
+            try:
+                return float(gold)
+            except ValueError:
+                return None
+    return None
+
+
+def equivalent_checks(subject: Subject) -> Iterator[Check]:
+    """Other spellings of answers that got the maximum. `likely` ones that are refused warn; the rest is a note."""
+    form = subject.form
+    if subject.kind != "task" or form is None or subject.name in ("code", "sql"):
+        return
+    rows = subject.usable()[:TRIED]
+    asked: list[tuple[int, str, Equivalent]] = [
+        (row, form.text(other.text), other) for row in rows for other in equivalents(subject.answers[row] or "")
+    ]
+    if not asked:
+        return
+    judged = subject.bench.judge([(row, text) for row, text, _ in asked])
+    refused: dict[str, list[tuple[int, str, Equivalent, Judged]]] = {}
+    for (row, text, other), each in zip(asked, judged, strict=True):
+        if not each.skipped and not subject.full(row, each.score):
+            refused.setdefault(other.id, []).append((row, text, other, each))
+    kinds = len({other.id for _, _, other in asked})
+    if not refused:
+        words = Text(
+            en=f"All {kinds} kinds of spelling tried get the maximum.", ko=f"시험한 표기 {kinds}가지 모두 만점입니다."
+        )
+        yield Check("equivalents", subject.name, "pass", EQUAL, words)
+        return
+    some = [each[0] for each in refused.values()]
+    named = ", ".join(f"{other.label.en} ({other.text.strip()})" for _, _, other, _ in some)
+    named_ko = ", ".join(f"{other.label.ko}({other.text.strip()})" for _, _, other, _ in some)
+    why = Text(en="the same answer", ko="같은 답")
+    examples = [Example(row, text, each.score, "max", why) for row, text, _, each in some]
+    if subject.name in STRICT:
+        words = Text(
+            en=f"By design, letter for letter: not taken as the right answer are {named}. The reward math takes them.",
+            ko=f"글자 그대로 비교하도록 만든 보상입니다. 정답으로 보지 않는 표기: {named_ko}. 수학(math) 보상은 "
+            "받아들입니다.",
+        )
+        yield Check("equivalents", subject.name, "pass", EQUAL, words, examples)
+        return
+    warns = any(other.likely for _, _, other, _ in some)
+    words = Text(
+        en=f"Not taken as the right answer: {named}."
+        + (" A model will write some of these, and be punished for a right answer." if warns else ""),
+        ko=f"정답으로 보지 않는 표기: {named_ko}." + (" 모델이 이렇게 쓰면 맞히고도 점수를 잃습니다." if warns else ""),
+    )
+    yield Check("equivalents", subject.name, "warn" if warns else "pass", EQUAL, words, examples)
