@@ -29,7 +29,9 @@ BOUNDS = (0.0, 1.0)
 NAMES = {"han": ("CJK",), "kana": ("HIRAGANA", "KATAKANA"), "japanese": ("HIRAGANA", "KATAKANA", "CJK")}
 TAG = re.compile(r"</?[A-Za-z_][A-Za-z0-9_]{0,30}>")
 COMMAND = re.compile(r"\\[A-Za-z]+")
-LATEX = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+LATEX = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"))
+# Pandoc's rule, by which "$5 and $6" is no formula.
+INLINE = re.compile(r"\$(?![\s$])[^$\n]*(?<!\s)\$(?!\d)")
 CODE = (("```", "```"), ("`", "`"))
 
 
@@ -48,7 +50,9 @@ def judge(
     text = completion if part == "whole" else reasoning(completion, prefilled).rest
     if text is None:
         return Verdict(0.0, reason="the reasoning never ends")
-    text = COMMAND.sub(" ", TAG.sub(" ", _without(text, (*(CODE if ignore_code else ()), *LATEX))))
+    text = _without(text, (*(CODE if ignore_code else ()), *LATEX))
+    for pattern in (INLINE, TAG, COMMAND):
+        text = pattern.sub(" ", text)
     wanted = _prefixes(script)
     letters = inside = 0
     for letter, count in Counter(unicodedata.normalize("NFKC", text)).items():
