@@ -87,7 +87,14 @@ def spec_json(spec: rewards.RewardSpec) -> dict[str, Any]:
         "columns": list(spec.columns),
         "bounds": list(spec.bounds) if spec.bounds else None,
         "arguments": [
-            {"name": a.name, "kind": a.kind, "default": a.default, "choices": list(a.choices)} for a in spec.arguments
+            {
+                "name": a.name,
+                "kind": a.kind,
+                "kinds": list(a.kinds),
+                "default": a.default,
+                "choices": list(a.choices),
+            }
+            for a in spec.arguments
         ],
         "custom": None,
     }

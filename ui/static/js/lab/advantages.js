@@ -137,12 +137,12 @@ export class Advantages {
         if (value !== undefined) { this.rows[at][k] = value; this.ask(); }
       });
       input.addEventListener('paste', (event) => this.#pasted(event, at, k));
-      return h('td', { class: 'num' }, input);
+      return h('td', null, input);
     });
     const total = h('td', { class: 'num', hidden: !many });
     const results = SCALES.map((scale) => h('td', { class: 'lab-adv-scale', data: { scale } }, h('span', { class: 'num' }, '–'), h('span', { class: 'advantage-bar', 'aria-hidden': 'true' }, h('i'))));
     this.lines[at] = { total, results };
-    return h('tr', { data: { row: at } }, h('td', { class: 'caption num' }, String((at % this.size) + 1)), inputs, total, results);
+    return h('tr', { data: { row: at } }, h('td', { class: 'caption' }, String((at % this.size) + 1)), inputs, total, results);
   }
 
   /** Several numbers at once: lines are completions, what stands in a line are the rewards. */

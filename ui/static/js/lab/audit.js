@@ -61,7 +61,7 @@ export class Audit {
     this.button.disabled = this.running || !this.bench.ready;
     if (this.running && this.at) setText(this.status, t('lab.audit_at', { name: visible(this.at.name), n: this.at.done + 1, all: this.at.all }));
     else if (this.root?.hasAttribute('data-old')) setText(this.status, t('lab.audit_old'));
-    else setText(this.status, this.found.size && this.tookS !== null ? t('lab.took', { time: number(this.tookS, 2) }) : '');
+    else setText(this.status, this.found.size && this.tookS !== null ? t('lab.took', { time: this.tookS < 0.1 ? '< 0.1' : number(this.tookS, 2) }) : '');
   }
 
   async run() {

@@ -38,6 +38,7 @@ export function promptText(prompt, format = 'text') {
     } catch { /* not JSON after all: shown as it is */ }
   }
   if (!Array.isArray(messages)) return String(prompt ?? '');
+  if (messages.length === 1 && typeof messages[0]?.content === 'string') return messages[0].content;
   return messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : JSON.stringify(content)}`).join('\n');
 }
 

@@ -17,6 +17,14 @@ import { probeReport } from './report.js';
 const ENDED = new Set(['succeeded', 'failed', 'stopped', 'lost']);
 const TICK = 1000;
 const FIELDS = ['model', 'max_completion_length', 'temperature', 'probe_prompts', 'probe_completions'];
+
+/** probe-arithmetic-2: what it is, of what, and the first number that is free. */
+function freeName(dataset) {
+  const stem = `probe-${dataset.replace(/^.*[/\\]/, '').replace(/\.\w+$/, '').slice(0, 40)}`;
+  const taken = new Set((runlist.list() ?? []).map((run) => run.name));
+  for (let n = 1; ; n++) if (!taken.has(`${stem}-${n}`)) return `${stem}-${n}`;
+}
+
 const isProbe = (run) => run.stages.includes('probe');
 
 export class Probe {
@@ -96,7 +104,7 @@ export class Probe {
     this.draft = new Draft(this.lab.schema);
     const { name: _name, ...rest } = this.draft.values;
     const own = Object.fromEntries(FIELDS.map((name) => [name, name in this.typed ? this.typed[name] : this.draft.value(name)]));
-    const values = { ...rest, ...bench.values(), ...own, stages: ['probe'] };
+    const values = { ...rest, ...bench.values(), ...own, stages: ['probe'], name: freeName(bench.dataset) };
     this.starting = true;
     this.start.disabled = true;
     fill(this.refused);
