@@ -9,6 +9,7 @@ A reward is one file in this folder with
 
 It may also have
 - `OPTIONAL_COLUMNS`: parameters (default None) that are filled where the rows have such a column;
+- `COLUMN_OR_ARGUMENT`: arguments that a column of the same name replaces, row by row where it is not None;
 - `ISOLATED`: True, or the arguments that make it so: each completion in a process that is killed after `limit_s`
   seconds (an argument that `judge` must then have);
 - `check(args)`: raises Refused for arguments that are of the right kind and yet wrong; it sees the defaults too;

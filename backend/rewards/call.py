@@ -110,7 +110,8 @@ class Reward:
 
     def _many(self, texts: list[str], columns: dict[str, Sequence[Any]]) -> list[Verdict | tuple[str, str]]:
         try:
-            given = self.spec.judge(texts, **columns, **self.args)
+            both = {n: [self.args[n] if v is None else v for v in columns[n]] for n in columns.keys() & self.args}
+            given = self.spec.judge(texts, **{**self.args, **columns, **both})
         except StudioError:
             raise
         except Exception as error:

@@ -71,6 +71,7 @@ def describe(name: str, module: ModuleType) -> RewardSpec:
     judge: Callable[..., Verdict] = module.judge_many if many else module.judge
     optional = tuple(getattr(module, "OPTIONAL_COLUMNS", ()))
     columns, arguments = _signature(judge, optional)
+    optional += tuple(getattr(module, "COLUMN_OR_ARGUMENT", ()))
     return RewardSpec(
         name,
         Text(**module.LABEL),
