@@ -160,10 +160,10 @@ class Server:
             extras.append([str(column)[:200], kept])
 
         def log_metric(name: str, value: float) -> None:
-            number = score_of(value, None, "metric")
-            if number is None:
-                raise BrokenContract("metric", None, value, name=str(name)[:200])
-            metrics.append([str(name)[:200], number])
+            try:
+                metrics.append([str(name)[:200], float(value)])  # also NaN and infinities: TRL logs them as they are
+            except (TypeError, ValueError, OverflowError):
+                raise BrokenContract("metric", None, value, name=str(name)[:200]) from None
 
         values |= {"trainer_state": TrainerState(call["state"]), "log_extra": log_extra, "log_metric": log_metric}
         assert self.function is not None
@@ -218,7 +218,7 @@ def scores_of(output: Any, count: int) -> list[float | None]:
     return [score_of(value, row) for row, value in enumerate(values)]
 
 
-def score_of(value: Any, row: int | None, kind: str = "value") -> float | None:
+def score_of(value: Any, row: int) -> float | None:
     """None and NaN: missing. A bool, a number, numpy's and torch's numbers: a number. Anything else is refused."""
     if value is None:
         return None
@@ -227,9 +227,9 @@ def score_of(value: Any, row: int | None, kind: str = "value") -> float | None:
         try:
             number = value.item()
         except Exception:
-            raise BrokenContract(kind, row, value) from None
+            raise BrokenContract("value", row, value) from None
     if not isinstance(number, (bool, numbers.Real)):
-        raise BrokenContract(kind, row, value)
+        raise BrokenContract("value", row, value)
     try:
         number = float(number)
     except (OverflowError, ValueError):

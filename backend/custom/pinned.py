@@ -8,6 +8,7 @@ from typing import Any
 
 from backend.custom.library import Library
 from backend.custom.resolving import resolve
+from backend.custom.reward import CustomReward
 from backend.rewards import base as built_in
 
 
@@ -39,6 +40,7 @@ def of_run(run_dir: Path, home: Path, config: Any, name: str) -> Any:
     run's folder."""
     version = config.reward_versions.get(name)
     reward = resolve(home_of(run_dir, home, name, version), name, config.reward_args.get(name), version)
-    if hasattr(reward, "print_to"):
+    if isinstance(reward, CustomReward):
+        reward.gives_up = True
         reward.print_to(run_dir / "rewards" / name / "prints.log")
     return reward

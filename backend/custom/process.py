@@ -65,7 +65,7 @@ class Process:
             self._ended += 1
             self._session.close()
             ended = {Outcome.TIMEOUT: "timeout", Outcome.OOM: "oom"}.get(reply.outcome, "died")
-            error = reply.error or "its answer cannot be read"
+            error = f"stopped after {limit_s:g} s" if ended == "timeout" else reply.error or "its answer cannot be read"
             return Answer(ended, {"error": error}, reply.seconds, reply.stdout, len(reply.stdout))
         kind = next((k for k in ("raised", "broken", "load") if k in value), "ok")
         prints = str(value.get("prints", "")) + reply.stdout

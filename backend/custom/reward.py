@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.custom import told
 from backend.custom.description import of_version
 from backend.custom.library import Version
+from backend.custom.merge import logged_alone, logged_at_once, settled
 from backend.custom.prints import PrintLog
 from backend.custom.process import Answer, Process
 from backend.custom.settings import LIMIT_S, MEMORY_MB
-from backend.custom.told import broken_words, missing_words, not_loaded_words
-from backend.custom.wire import CALLABLES, call_text, one_row
+from backend.custom.wire import CALLABLES, call_text, one_row, stand_in_ids
 from backend.errors import StudioError
 from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure
 from backend.rewards.verdict import Verdict, completion_text
@@ -25,8 +26,9 @@ from backend.text import Text
 log = logging.getLogger(__name__)
 
 HUNG_IN_A_ROW = 4  # completions that run over one after another; the rest of the batch is then not tried
-DEAD_BATCHES = 3  # whole batches in a row without one score: the reward cannot work
+DEAD_BATCHES = 3  # whole batches in a row without one score, in a run: the reward cannot work
 SLOW_SHARE = 0.5  # of its limit
+ENDED = ("timeout", "oom", "died")
 
 
 class BrokenReward(StudioError):
@@ -36,7 +38,8 @@ class BrokenReward(StudioError):
 class CustomReward:
     """One saved version with its arguments bound. Any thread may call it; calls wait for one another.
 
-    `columns`: those of the rows that it cannot do without. `restarts`: how often its process began anew.
+    `columns`: those of the rows that it cannot do without. `restarts`: how often its process was ended and began anew,
+    each time without what the code kept in globals. `gives_up`: raise after DEAD_BATCHES (in a run).
     """
 
     bounds: tuple[float, float] | None = None
@@ -49,9 +52,12 @@ class CustomReward:
         self.mapping: dict[str, str] = dict(settings.get("columns") or {})
         self.columns = of_version(version, {"columns": self.mapping}).columns
         self.failed = 0
+        self.gives_up = False
+        self.last: Answer | None = None
         self._dead = 0
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
         self._notices: dict[str, Text] = {}
+        self._noticed: set[str] = set()
         self._verdicts: list[Verdict] = []
         self._print_log: PrintLog | None = None
         self._lock = threading.Lock()
@@ -74,6 +80,7 @@ class CustomReward:
     def verdicts(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward.
 
+        What the function logs as log_extra("extracted", ...) and log_extra("reason", ...) stands in the verdicts.
         StudioError where a column is missing, the source cannot be loaded, or the sandbox is not available;
         BrokenReward for a string, an infinity or a wrong count.
         """
@@ -82,65 +89,71 @@ class CustomReward:
             if not len(completions):
                 return []
             judged = self._judge(completions, columns)
-            self._count(judged)
+            self._give_up(judged)
             self._verdicts = [verdict for verdict, _ in judged]
             return judged
 
     def _judge(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> list[tuple[Verdict, bool]]:
-        values = self._values(completions, columns)
-        count = len(completions)
+        values, count = self.values(completions, columns), len(completions)
         answer = self._call(values, count, columns.get("trainer_state"))
         if answer.outcome == "ok":
-            self._replay(answer.value, columns)
-            return self._settled([answer.value], "")
+            self._replay(*logged_at_once(answer.value), columns)
+            return [(verdict, False) for verdict in settled(answer.value)]
         if count == 1:
             return [self._failure(0, completions[0], answer)]
-        return self._one_by_one(completions, values, columns, answer)
+        answers = self._one_by_one(values, count, columns.get("trainer_state"))
+        self._replay(*logged_alone([a.value if a.outcome == "ok" else None for a in answers]), columns)
+        judged: list[tuple[Verdict, bool]] = []
+        for row, each in enumerate(answers):
+            if each.outcome == "ok":
+                judged.append((settled(each.value, told.ALONE)[0], False))
+            else:
+                judged.append(self._failure(row, completions[row], each))
+        return judged
 
-    def _values(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-        """What the function is called with, by name."""
-        given = {name: value for name, value in columns.items() if name not in (*CALLABLES, "trainer_state", "prompt")}
+    def values(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+        """What the function is called with, by name, but for trainer_state, log_extra and log_metric."""
+        left_out = (*CALLABLES, "trainer_state", "prompt", "completion")
+        given = {name: value for name, value in columns.items() if name not in left_out}
         prompts = given.pop("prompts", columns.get("prompt"))
         missing = [name for name in self.columns if name not in given]
         if missing:
-            raise StudioError(missing_words(self.__name__, missing, list(given)))
+            raise StudioError(told.missing_words(self.__name__, missing, list(given)))
         for parameter, column in self.mapping.items():
             if column in given:
                 given[parameter] = given[column]
+        if "completion_ids" not in given and "completion_ids" in self.version.source:
+            given["completion_ids"] = stand_in_ids(completions)
         prompts = list(prompts) if prompts is not None else [""] * len(completions)
         return {"prompts": prompts, "completions": list(completions), **given, **self.args}
 
     def _call(self, values: Mapping[str, Any], count: int, state: Any) -> Answer:
-        answer = self._process.call(call_text(values, count, state), self.limit_s)
+        answer = self.last = self._process.call(call_text(values, count, state), self.limit_s)
         if self._print_log is not None:
             self._print_log.add(answer.prints, answer.printed)
         if answer.outcome == "load":
-            raise StudioError(not_loaded_words(self.version, answer.value))
+            raise StudioError(told.not_loaded_words(self.version, answer.value))
         if answer.outcome == "broken":
-            raise BrokenReward(broken_words(self.__name__, answer.value, count))
+            raise BrokenReward(told.broken_words(self.__name__, answer.value, count))
+        if answer.outcome == "timeout" or answer.seconds > SLOW_SHARE * self.limit_s:
+            self._notice("slow", told.slow_words(self.__name__, answer, count, self.limit_s))
+        if answer.outcome in ENDED:
+            self._notice("restarted", told.restarted_words(self.__name__, str(answer.value.get("error", ""))))
         return answer
 
-    def _one_by_one(
-        self, completions: Sequence[Any], values: Mapping[str, Any], columns: Mapping[str, Any], first: Answer
-    ) -> list[tuple[Verdict, bool]]:
-        """Each completion apart, so that the one on which it fails is missing and the others count."""
-        count, hung = len(completions), 0
-        judged: list[tuple[Verdict, bool]] = []
-        for row, completion in enumerate(completions):
+    def _one_by_one(self, values: Mapping[str, Any], count: int, state: Any) -> list[Answer]:
+        """Each completion apart, so that the one on which the function fails is missing and the others count."""
+        answers: list[Answer] = []
+        hung = 0
+        for row in range(count):
             if hung >= HUNG_IN_A_ROW:
-                skipped = f"not tried: {HUNG_IN_A_ROW} completions in a row ran over {self.limit_s:g} s"
-                judged.append(self._failure(row, completion, Answer("timeout", {"error": skipped}, 0.0)))
+                error = f"not tried: {HUNG_IN_A_ROW} completions in a row ran over {self.limit_s:g} s"
+                answers.append(Answer("timeout", {"error": error}, 0.0))
                 continue
-            answer = self._call(one_row(values, row, count), 1, columns.get("trainer_state"))
+            answer = self._call(one_row(values, row, count, self.args), 1, state)
             hung = hung + 1 if answer.outcome == "timeout" else 0
-            if answer.outcome == "ok":
-                judged += self._settled([answer.value], "scored alone: the call for the whole batch failed")
-            else:
-                judged.append(self._failure(row, completion, answer))
-        return judged
-
-    def _settled(self, answers: list[dict[str, Any]], reason: str) -> list[tuple[Verdict, bool]]:
-        return [(Verdict(score, None, reason or None), False) for answer in answers for score in answer["scores"]]
+            answers.append(answer)
+        return answers
 
     def _failure(self, row: int, completion: Any, answer: Answer) -> tuple[Verdict, bool]:
         error = str(answer.value.get("error", ""))
@@ -151,17 +164,27 @@ class CustomReward:
         log.warning("reward %s could not score row %d: %s", self.__name__, row, trace)
         return Verdict(None, reason=error), True
 
-    def _replay(self, answer: Mapping[str, Any], columns: Mapping[str, Any]) -> None:
-        log_extra, log_metric = columns.get("log_extra"), columns.get("log_metric")
+    def _replay(
+        self, extras: list[tuple[str, list[Any]]], metrics: list[tuple[str, float]], to: Mapping[str, Any]
+    ) -> None:
+        """Hand what the function logged to TRL's own callables."""
+        log_extra, log_metric = to.get("log_extra"), to.get("log_metric")
         if log_extra is not None:
-            for name, values in answer["extras"]:
-                log_extra(name, values)
+            for column, values in extras:
+                log_extra(column, values)
         if log_metric is not None:
-            for name, value in answer["metrics"]:
+            for name, value in metrics:
                 log_metric(name, value)
 
-    def _count(self, judged: list[tuple[Verdict, bool]]) -> None:
+    def _give_up(self, judged: list[tuple[Verdict, bool]]) -> None:
         self._dead = self._dead + 1 if all(failed for _, failed in judged) else 0
+        if self.gives_up and self._dead >= DEAD_BATCHES:
+            raise BrokenReward(told.dead_words(self.__name__, DEAD_BATCHES, str(judged[-1][0].reason)))
+
+    def _notice(self, code: str, words: Text) -> None:
+        if code not in self._noticed:
+            self._noticed.add(code)
+            self._notices[code] = words
 
     def take_verdicts(self) -> list[Verdict]:
         """The verdicts of the last call, one a completion, in order; empty after they were taken."""
@@ -175,7 +198,7 @@ class CustomReward:
         return taken
 
     def take_notices(self) -> dict[str, Text]:
-        """What a person should know, each told once: {code: words}."""
+        """What a person should know, each told once: {"slow" or "restarted": words}."""
         taken, self._notices = self._notices, {}
         return taken
 

@@ -7,8 +7,10 @@ from typing import Any
 
 from backend.custom.library import Version
 from backend.custom.look import mapping_for
+from backend.custom.process import Answer
 from backend.text import Text
 
+ALONE = "scored alone: the call for the whole batch failed"
 HIDDEN = ("prompts", "completions", "completion_ids", "prompt", "prompt_id")
 
 
@@ -79,4 +81,40 @@ def broken_words(name: str, told: Mapping[str, Any], count: int) -> Text:
         "does not apply.",
         ko=ko + f"{row}번 행에 {value}({type_name})을(를) 돌려줬습니다. 보상은 숫자이거나, 적용되지 않으면 None이어야 "
         "합니다.",
+    )
+
+
+def slow_words(name: str, answer: Answer, count: int, limit_s: float) -> Text:
+    """A call took most of its limit, or all of it."""
+    if answer.outcome == "timeout":
+        return Text(
+            en=f"the reward {name} is slow: a call for {count} completions was stopped after {limit_s:g} s. What it "
+            "cannot score alone within that time counts as missing. Make it faster, or raise its limit_s.",
+            ko=f"보상 {name}이(가) 느립니다. 답변 {count}개를 채점하는 호출을 {limit_s:g}초에서 중단했습니다. "
+            "하나씩 채점해도 "
+            "시간을 넘기는 답변은 누락으로 셉니다. 더 빠르게 고치거나 limit_s를 늘리세요.",
+        )
+    return Text(
+        en=f"the reward {name} is slow: a call for {count} completions took {answer.seconds:.1f} s of the "
+        f"{limit_s:g} s that it may take, and the trainer waits for it.",
+        ko=f"보상 {name}이(가) 느립니다. 답변 {count}개를 채점하는 데 제한 {limit_s:g}초 중 "
+        f"{answer.seconds:.1f}초가 걸렸고, "
+        "그동안 학습이 기다립니다.",
+    )
+
+
+def restarted_words(name: str, error: str) -> Text:
+    """Its process was ended."""
+    first = error.split("\n")[0]
+    return Text(
+        en=f"the process of the reward {name} was restarted ({first}): whatever it kept in globals is lost.",
+        ko=f"보상 {name}의 프로세스를 다시 시작했습니다({first}). 전역 변수에 담아 둔 값은 사라집니다.",
+    )
+
+
+def dead_words(name: str, batches: int, error: str) -> Text:
+    """In a run: it scores nothing any more."""
+    return Text(
+        en=f"the reward {name} failed on every completion of {batches} batches in a row; the last error: {error}",
+        ko=f"보상 {name}이(가) {batches}개 배치 연속으로 모든 답변에서 실패했습니다. 마지막 오류: {error}",
     )

@@ -5,13 +5,17 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
-from collections.abc import Mapping, Sequence
+import re
+import zlib
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from backend.custom.harness import TAG
 from backend.errors import StudioError
+from backend.rewards.verdict import completion_text
 from backend.text import Text
 
+PIECES = re.compile(r"\w+|[^\w\s]")
 CALLABLES = ("log_extra", "log_metric", "environments")
 KEPT_HISTORY = 50  # entries of trainer_state.log_history, the newest
 OUTSIDE = {
@@ -40,12 +44,14 @@ def call_text(values: Mapping[str, Any], count: int, state: Any) -> str:
     return f'{{"count": {count}, "state": {json.dumps(state_values(state))}, "values": {{{", ".join(parts)}}}}}'
 
 
-def one_row(values: Mapping[str, Any], row: int, count: int) -> dict[str, Any]:
-    """The call for one completion alone: of each list with one entry a completion, that entry."""
-    return {
-        n: [v[row]] if isinstance(v, Sequence) and not isinstance(v, str) and len(v) == count else v
-        for n, v in values.items()
-    }
+def one_row(values: Mapping[str, Any], row: int, count: int, whole: Collection[str] = ()) -> dict[str, Any]:
+    """The call for one completion alone: of each list with one entry a completion, that entry; `whole` stays as it "
+    "is."""
+    return {name: value if name in whole else _entry(value, row, count) for name, value in values.items()}
+
+
+def _entry(value: Any, row: int, count: int) -> Any:
+    return [value[row]] if isinstance(value, list | tuple) and len(value) == count else value
 
 
 def state_values(state: Any) -> dict[str, Any]:
@@ -81,3 +87,9 @@ def _tagged(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"it holds a {type(value).__name__}")
+
+
+def stand_in_ids(completions: Sequence[Any]) -> list[list[int]]:
+    """Token ids for where there is no tokenizer: one for each word and each sign, so that their number means "
+    "something."""
+    return [[zlib.crc32(piece.encode()) for piece in PIECES.findall(completion_text(c))] for c in completions]
