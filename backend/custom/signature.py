@@ -40,9 +40,9 @@ class Function:
         """Whether it can be meant as a reward: it takes the completions, by name or among **kwargs."""
         if self.name.startswith("_"):
             return False
-        return "completions" in self.given or (
-            self.takes_all and not self.positional and "completions" not in self.columns
-        )
+        if "completions" in (*self.given, *self.positional):
+            return True
+        return self.takes_all and not self.positional
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
