@@ -11,7 +11,7 @@ SETS: dict[str, Text] = {
         "실행이 학습하는 데이터입니다. 저장한 데이터셋은 이를 쓰는 실행 중에 바뀌지 않습니다.",
     ),
     "data.stored_sets": Text("Stored sets", "저장한 데이터셋"),
-    "data.empty": Text("No set yet", "아직 데이터셋이 없습니다"),
+    "data.empty": Text("No set yet.", "아직 데이터셋이 없습니다."),
     "data.empty_lead": Text(
         "Bring a file below and see at once what is wrong with it, or let a generator write the rows.",
         "아래에서 파일을 가져오면 무엇이 잘못되었는지 바로 보여 줍니다. 생성기로 만들 수도 있습니다.",
@@ -63,18 +63,18 @@ SETS: dict[str, Text] = {
     "data.count_rows": Text("rows", "전체 행"),
     "data.count_usable": Text("can be used", "쓸 수 있는 행"),
     "data.count_blank_prompt": Text("blank prompts", "빈 프롬프트"),
-    "data.count_duplicate_prompts": Text("prompts again", "중복 프롬프트"),
+    "data.count_duplicate_prompts": Text("repeated prompts", "중복 프롬프트"),
     "data.count_long_prompts": Text("over-long", "너무 긴 프롬프트"),
     "data.count_blank_ground_truth": Text("blank answers", "빈 정답"),
-    "data.count_unreadable_gold": Text("unreadable answers", "읽을 수 없는 정답"),
+    "data.count_unreadable_ground_truth": Text("unreadable answers", "읽을 수 없는 정답"),
     "data.count_conflicting_answers": Text("answers that disagree", "서로 다른 정답"),
-    "data.count_duplicate_ids": Text("ids again", "중복 id"),
+    "data.count_duplicate_ids": Text("repeated ids", "중복 id"),
     "data.count_conflicting_ids": Text("ids that disagree", "내용이 다른 id"),
     "data.count_bad_rows": Text("rows with a fault", "문제 있는 행"),
     "data.count_blank_lines": Text("blank lines", "빈 줄"),
     "data.count_dropped_answers": Text("answers cut off", "떼어 낸 답변"),
     "data.count_blank_template_cells": Text("blank cells in the template", "템플릿의 빈 칸"),
-    "data.count_longest_prompt": Text("characters at most", "가장 긴 프롬프트(자)"),
+    "data.count_longest_prompt": Text("longest, in characters", "가장 긴 프롬프트(자)"),
 }
 
 BRING: dict[str, Text] = {
@@ -105,8 +105,8 @@ BRING: dict[str, Text] = {
     # Mapping
     "data.mapping": Text("What the columns mean", "열의 의미"),
     "data.kind": Text("What the rows are for", "용도"),
-    "data.kind_prompts": Text("Prompts for GRPO", "GRPO 프롬프트"),
-    "data.kind_sft": Text("Warm-up examples", "워밍업 예시"),
+    "data.kind_prompts": Text("GRPO prompts", "GRPO 프롬프트"),
+    "data.kind_sft": Text("warm-up (SFT)", "워밍업 (SFT)"),
     "data.prompt": Text("Prompt", "프롬프트"),
     "data.choose": Text("Choose a column", "열을 고르세요"),
     "data.from_template": Text("Made from a template…", "템플릿으로 만들기…"),
@@ -150,6 +150,15 @@ BRING: dict[str, Text] = {
     "data.usable_1": Text("1 row can be used.", "1행을 쓸 수 있습니다."),
     "data.unusable": Text("{n} problems keep this file out.", "문제 {n}개 때문에 가져올 수 없습니다."),
     "data.unusable_1": Text("1 problem keeps this file out.", "문제 1개 때문에 가져올 수 없습니다."),
+    "data.name_columns": Text(
+        "Say first which column is the prompt: on the left, or with one of these.",
+        "먼저 프롬프트로 쓸 열을 정하세요. 왼쪽에서 고르거나 아래 버튼을 누르세요.",
+    ),
+    "data.name_columns_sft": Text(
+        "Say first which columns are the prompt and the completion: on the left, or with one of these.",
+        "먼저 프롬프트와 답변으로 쓸 열을 정하세요. 왼쪽에서 고르거나 아래 버튼을 누르세요.",
+    ),
+    "data.why_columns": Text("The prompt’s column comes first.", "먼저 프롬프트 열을 골라야 합니다."),
     "data.problems": Text("Problems", "문제"),
     "data.row": Text("Row", "행"),
     "data.column": Text("Column", "열"),

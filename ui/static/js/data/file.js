@@ -10,12 +10,12 @@ import { bytes } from '../form/format.js';
 import { Mapping } from './mapping.js';
 import { faultLine, nameField, plural, saying, suggestedName, words } from './parts.js';
 import { Preview, Rendered } from './preview.js';
-import { Report, usableRows } from './report.js';
+import { Report, isUnmapped, usableRows } from './report.js';
 import * as store from './store.js';
 import { SourcePicker } from './source.js';
 
 const TYPING_MS = 400;
-const PICKED = new Set(['kind', 'prompt', 'completion', 'ground_truth', 'system', 'system_prompt', 'messages', 'template', 'chat', 'encoding', 'delimiter']);
+const PICKED = new Set(['kind', 'prompt', 'completion', 'ground_truth', 'system', 'system_prompt', 'messages', 'template', 'chat', 'encoding', 'delimiter', 'rewards']);
 const LARGE = 20_000_000; // bytes; reading such a file again at every key would keep the machine busy
 
 export class FilePanel {
@@ -132,7 +132,7 @@ export class FilePanel {
     this.mapping.set(this.found, this.chosen);
     this.report.set(this.found, this.taken);
     this.rendered.set(this.found?.rendered ?? []);
-    this.preview.set(this.found?.preview ?? [], this.found?.rows ?? null, this.mapping.roles);
+    this.preview.set(this.found?.preview ?? [], this.found && !isUnmapped(this.found) ? this.found.rows : null, this.mapping.roles);
     this.draw();
   }
 
@@ -169,7 +169,7 @@ export class FilePanel {
     const ready = found?.ok && !busy && !this.stale && this.name.value !== '';
     this.import.disabled = !ready;
     setText(this.import, found?.ok ? plural('data.import', usableRows(found), { n: count(usableRows(found)) }) : t('data.import_none'));
-    const why = busy === 'data.importing' ? 'data.importing' : !found || busy ? 'data.why_reading' : !found.ok ? 'data.why_problems' : this.stale ? 'data.stale' : this.name.value === '' ? 'data.why_name' : null;
+    const why = busy === 'data.importing' ? 'data.importing' : !found || busy ? 'data.why_reading' : !found.ok ? (isUnmapped(found) ? 'data.why_columns' : 'data.why_problems') : this.stale ? 'data.stale' : this.name.value === '' ? 'data.why_name' : null;
     setText(this.why, why ? t(why) : '');
   }
 }

@@ -30,7 +30,7 @@ export function setList() {
   const table = h('div', { class: 'table-wrap d-sets' }, h('table', { class: 'table d-list', role: 'table' },
     h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, COLUMNS.map((name) => h('th', { scope: 'col', role: 'columnheader', class: NUMBERS.has(name) ? 'num' : '', data: { column: name }, t: `data.col_${name}` })),
       h('th', { scope: 'col', role: 'columnheader', class: 'd-head-actions' }, h('span', { class: 'visually-hidden', t: 'data.actions' })))), body));
-  const empty = h('div', { class: 'card empty d-empty', hidden: true }, h('h2', { t: 'data.empty' }), h('p', { t: 'data.empty_lead' }));
+  const empty = h('p', { class: 'card d-empty', hidden: true }, h('span', { class: 'strong', t: 'data.empty' }), h('span', { class: 'muted', t: 'data.empty_lead' }));
   const loading = h('p', { class: 'muted', t: 'app.loading' });
   const why = h('span', null);
   const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, why, h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: () => store.refresh() }));

@@ -8,14 +8,14 @@ import { plural, saying } from './parts.js';
 
 /** Counts in the order in which they are read. The first ones are shown also where they are 0. */
 const ALWAYS = ['rows', 'usable', 'blank_prompt', 'duplicate_prompts', 'long_prompts'];
-const WHERE_SOME = ['blank_ground_truth', 'unreadable_gold', 'conflicting_answers', 'duplicate_ids', 'conflicting_ids', 'bad_rows', 'blank_lines', 'dropped_answers', 'blank_template_cells', 'longest_prompt'];
+const WHERE_SOME = ['blank_ground_truth', 'unreadable_ground_truth', 'conflicting_answers', 'duplicate_ids', 'conflicting_ids', 'bad_rows', 'blank_lines', 'dropped_answers', 'blank_template_cells', 'longest_prompt'];
 const GOOD = new Set(['rows', 'usable', 'longest_prompt']);
 const ICONS = { error: ['✕', 'data.error'], warn: ['▲', 'data.warn'] };
 
 /** {name: number} as figures; a count that has no words here stands under its own name. */
 export function counts(all) {
   const given = all ?? {};
-  const others = Object.keys(given).filter((name) => !ALWAYS.includes(name) && !WHERE_SOME.includes(name));
+  const others = Object.keys(given).filter((name) => !ALWAYS.includes(name) && !WHERE_SOME.includes(name) && !name.startsWith('unreadable_'));
   const shown = [...ALWAYS.filter((name) => Number.isFinite(given[name]) || (name !== 'rows' && 'usable' in given)), ...[...WHERE_SOME, ...others].filter((name) => given[name] > 0)];
   return h('dl', { class: 'd-counts' }, shown.map((name) => {
     const value = given[name] ?? 0;
@@ -55,7 +55,13 @@ export class Report {
     const problems = report.problems ?? [];
     const bad = Math.max(report.counts?.bad_rows ?? 0, problems.filter((one) => one.level !== 'warn').length);
     const usable = usableRows(report);
-    this.verdict.dataset.ok = String(Boolean(report.ok));
+    const unmapped = isUnmapped(report);
+    this.verdict.dataset.ok = unmapped ? '' : String(Boolean(report.ok));
+    if (unmapped) {
+      // The same fault in every row says one thing: no column has been named yet.
+      setText(this.verdict, t(report.kind === 'sft' ? 'data.name_columns_sft' : 'data.name_columns'));
+      return void fill(this.body, this.offers(report.offers ?? []));
+    }
     setText(this.verdict, report.ok ? plural('data.usable', usable, { n: count(usable) }) : plural('data.unusable', bad, { n: count(bad) }));
     fill(this.body, counts(report.counts), this.offers(report.offers ?? []), problems.length ? this.problems(problems) : null,
       report.notes?.length ? h('div', null, h('h3', { t: 'data.notes' }), notes(report.notes)) : null);
@@ -86,5 +92,8 @@ export class Report {
   }
 }
 
+/** No row can be used because the columns have not been named. */
+export const isUnmapped = (report) => usableRows(report) === 0 && report.counts?.no_column > 0 && report.counts.no_column === report.counts.bad_rows;
+
 /** Rows that an import would store. */
-export const usableRows = (report) => report.counts?.usable ?? report.rows ?? 0;
+export const usableRows = (report) => report.counts?.usable ?? 0;

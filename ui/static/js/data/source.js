@@ -8,7 +8,7 @@ import { faultLine, labelled, saying } from './parts.js';
 import * as store from './store.js';
 import { upload } from './upload.js';
 
-const KINDS = '.jsonl,.json,.csv,.tsv,.parquet';
+const KINDS = '.jsonl,.ndjson,.json,.csv,.tsv,.parquet';
 
 export class SourcePicker {
   /** `onSource({upload | path, name, bytes})`. */
