@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 from starlette.routing import BaseRoute
 
-from backend.errors import StudioError, WrongState
+from backend.errors import StudioError
 from backend.rewards import base as rewards
 from backend.text import Text
 from ui.door import Door
+from ui.jobs import Jobs
 from ui.wire import BadRequest, Call, route
 
 MOST_ROWS = 500
-MOST_SLOW = 2  # audits and replays at once: each may hold a thread of the server for minutes
-_slow = threading.BoundedSemaphore(MOST_SLOW)
-BUSY = Text(
-    en=f"{MOST_SLOW} audits or replays are under way already. Wait for one of them, then try again.",
-    ko=f"점검이나 재채점이 이미 {MOST_SLOW}개 진행 중입니다. 하나가 끝난 뒤 다시 시도하세요.",
+MOST_SLOW = 2  # audits and replays at once: each may take minutes
+SLOW = Jobs(
+    MOST_SLOW,
+    Text(
+        en=f"{MOST_SLOW} audits or replays are under way already. Wait for one of them, then try again.",
+        ko=f"점검이나 재채점이 이미 {MOST_SLOW}개 진행 중입니다. 하나가 끝난 뒤 다시 시도하세요.",
+    ),
 )
-
-
-@contextlib.contextmanager
-def one_of_few() -> Iterator[None]:
-    """A place among the slow calls; WrongState, in words, when all are taken."""
-    if not _slow.acquire(blocking=False):
-        raise WrongState(BUSY)
-    try:
-        yield
-    finally:
-        _slow.release()
 
 
 def listed(call: Call, name: str, most: int = MOST_ROWS) -> list[Any]:
@@ -159,9 +148,10 @@ def table(call: Call) -> dict[str, Any]:
 
 
 def audit(call: Call) -> dict[str, Any]:
+    """A job (ui.jobs) whose answer is the audit of the configuration's rewards, all of them together."""
     limit = whole(call, "limit", 32, 1, 128)
-    with one_of_few():
-        return call.services.lab.audit(call.mapping("values"), rows_of(call) or None, limit=limit)
+    values, given, lab = call.mapping("values"), rows_of(call) or None, call.services.lab
+    return SLOW.start(lambda progress: lab.audit(values, given, limit=limit, progress=progress))
 
 
 def advantages(call: Call) -> dict[str, Any]:
@@ -178,18 +168,24 @@ def conflicts(call: Call) -> Any:
 
 
 def replay(call: Call) -> dict[str, Any]:
-    steps = listed(call, "steps", 2)
-    with one_of_few():
-        return call.services.lab.replay(
-            call.text("run") or "",
-            names_of(call),
-            listed(call, "weights") or None,
-            call.mapping("args"),
-            scale=call.text("scale") or "group",
-            steps=steps or None,
-            limit_groups=whole(call, "limit_groups", 200, 1, 5000),
-            versions=call.mapping("versions") or None,
-        )
+    """A job whose answer says what other rewards would have made of a run."""
+    steps, run, lab = listed(call, "steps", 2), call.text("run") or "", call.services.lab
+    names, weights, args = names_of(call), listed(call, "weights") or None, call.mapping("args")
+    more = {
+        "scale": call.text("scale") or "group",
+        "steps": steps or None,
+        "limit_groups": whole(call, "limit_groups", 200, 1, 5000),
+        "versions": call.mapping("versions") or None,
+    }
+    return SLOW.start(lambda progress: lab.replay(run, names, weights, args, **more))
+
+
+def job(call: Call) -> dict[str, Any]:
+    return SLOW.get(call.request.path_params["job"])
+
+
+def stop_job(call: Call) -> dict[str, Any]:
+    return SLOW.stop(call.request.path_params["job"])
 
 
 def probe(call: Call) -> dict[str, Any]:
@@ -220,6 +216,8 @@ def routes(services: Door) -> list[BaseRoute]:
         route(services, "/api/lab/advantages", advantages, "POST"),
         route(services, "/api/lab/conflicts", conflicts, "POST"),
         route(services, "/api/lab/replay", replay, "POST"),
+        route(services, "/api/lab/jobs/{job}", job),
+        route(services, "/api/lab/jobs/{job}/stop", stop_job, "POST"),
         route(services, "/api/lab/probe/{run_id}", probe),
         route(services, "/api/lab/probe/{run_id}/filter", filtered, "POST"),
     ]

@@ -1,11 +1,9 @@
-"""The Lab's routes and words: parameters are checked, slow calls are few, every text that a script names exists."""
+"""The Lab's routes: parameters are checked, slow calls are few and can be stopped."""
 
 from __future__ import annotations
 
 import json
-import re
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,14 +13,10 @@ from starlette.testclient import TestClient
 
 from backend.errors import Refused
 from backend.text import Text
+from tests.support import wait_for
 from ui.api_lab import MOST_ROWS, MOST_SLOW, routes
-from ui.text_lab import TEXTS as BENCH
-from ui.text_lab_runs import TEXTS as RUNS
 
 RUN = "20261129-134500-ab2c"
-TEXTS = BENCH | RUNS
-SCRIPTS = Path(__file__).resolve().parents[2] / "ui" / "static" / "js" / "lab"
-SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.js"))
 
 
 class Lab:
@@ -38,11 +32,17 @@ class Lab:
         self.calls.append(("table", rewards, weights, args, rows, versions))
         return {"rewards": rewards, "rows": []}
 
-    def audit(self, values, rows=None, limit=32):
-        self.calls.append(("audit", values, rows, limit))
+    def audit(self, values, rows=None, limit=32, progress=None):
+        assert progress is not None
+        progress(0, 2, Text(en="first", ko="첫째"))
         self.inside.release()
         assert self.gate.wait(30)
-        return {"ok": True, "verdict": "pass", "checks": []}
+        progress(1, 2, Text(en="second", ko="둘째"))
+        if values.get("break"):
+            raise RuntimeError("secret path /home/me")
+        if values.get("refuse"):
+            raise Refused(Text(en="no rows", ko="행이 없습니다"))
+        return {"ok": True, "verdict": "pass", "limit": limit}
 
     def made(self, values, rows):
         return [f"<answer>{row['ground_truth']}</answer>" for row in rows]
@@ -123,7 +123,8 @@ def test_what_is_asked_reaches_the_service(client: TestClient, door: SimpleNames
     client.post("/api/lab/advantages", json={"rewards": [1, 0], "group_size": 2})
     client.post("/api/lab/advantages", json={"rewards": [[1, None]], "weights": [1, 2]})
     client.post("/api/lab/conflicts", json={"rewards": ["a", "b"], "groups": [[[1, 0], [0, 1]]], "weights": None})
-    client.post("/api/lab/replay", json={"run": RUN, "rewards": ["a"], "scale": "none", "steps": [2, 9]})
+    begun = client.post("/api/lab/replay", json={"run": RUN, "rewards": ["a"], "scale": "none", "steps": [2, 9]})
+    assert ended(client, begun.json())["answer"] == {"groups": 0}
     assert door.lab.calls == [
         ("table", ["accuracy"], [2], {"format": {}}, rows, None),
         ("advantages", [1, 0], None, 2),
@@ -156,23 +157,58 @@ def test_wrong_parameters_are_refused_in_both_languages(client: TestClient, path
     assert set(answer.json()["error"]) == {"en", "ko"}
 
 
+def ended(client: TestClient, begun: dict[str, Any]) -> dict[str, Any]:
+    """The job once it has ended."""
+
+    def asked() -> dict[str, Any] | None:
+        now = client.get(f"/api/lab/jobs/{begun['job']}").json()
+        return None if now["state"] == "running" else now
+
+    found = wait_for(asked)
+    assert found
+    return found
+
+
+def test_an_audit_is_asked_about_until_it_is_done(client: TestClient, door: SimpleNamespace) -> None:
+    door.lab.gate.clear()
+    begun = client.post("/api/lab/audit", json={"values": {}, "limit": 5}).json()
+    assert door.lab.inside.acquire(timeout=30)
+    now = client.get(f"/api/lab/jobs/{begun['job']}").json()
+    assert (now["state"], now["done"], now["total"], now["answer"]) == ("running", 0, 2, None)
+    assert now["what"] == {"en": "first", "ko": "첫째"}
+    door.lab.gate.set()
+    assert ended(client, begun)["answer"] == {"ok": True, "verdict": "pass", "limit": 5}
+    assert client.get("/api/lab/jobs/none").status_code == 404
+
+
+def test_an_audit_that_fails_says_so_in_words_and_never_more(client: TestClient) -> None:
+    found = ended(client, client.post("/api/lab/audit", json={"values": {"refuse": True}}).json())
+    assert found["state"] == "failed"
+    assert found["error"] == {"en": "no rows", "ko": "행이 없습니다"}
+    found = ended(client, client.post("/api/lab/audit", json={"values": {"break": True}}).json())
+    assert found["state"] == "failed"
+    assert "secret" not in json.dumps(found)
+
+
+def test_an_audit_is_stopped_between_its_steps(client: TestClient, door: SimpleNamespace) -> None:
+    door.lab.gate.clear()
+    begun = client.post("/api/lab/audit", json={"values": {}}).json()
+    assert door.lab.inside.acquire(timeout=30)
+    client.post(f"/api/lab/jobs/{begun['job']}/stop")
+    door.lab.gate.set()
+    assert ended(client, begun)["state"] == "stopped"
+
+
 def test_only_a_few_audits_run_at_once(client: TestClient, door: SimpleNamespace) -> None:
     door.lab.gate.clear()
-    answers: list[int] = []
-    ask = lambda: answers.append(client.post("/api/lab/audit", json={"values": {}}).status_code)  # noqa: E731
-    threads = [threading.Thread(target=ask) for _ in range(MOST_SLOW)]
-    for thread in threads:
-        thread.start()
-    for _ in threads:
-        assert door.lab.inside.acquire(timeout=30)
+    begun = [client.post("/api/lab/audit", json={"values": {}}).json() for _ in range(MOST_SLOW)]
     refused = client.post("/api/lab/audit", json={"values": {}})
     assert refused.status_code == 409
     assert refused.json()["error"]["ko"]
     door.lab.gate.set()
-    for thread in threads:
-        thread.join(30)
-    assert answers == [200] * MOST_SLOW
-    assert client.post("/api/lab/audit", json={"values": {}}).status_code == 200, "the places are free again"
+    assert [ended(client, each)["state"] for each in begun] == ["done"] * MOST_SLOW
+    again = wait_for(lambda: client.post("/api/lab/audit", json={"values": {}}).json().get("job"), what="a free place")
+    ended(client, {"job": again})
 
 
 def test_the_learnable_band_becomes_a_set(client: TestClient, door: SimpleNamespace) -> None:
@@ -183,27 +219,3 @@ def test_the_learnable_band_becomes_a_set(client: TestClient, door: SimpleNamesp
     door.lab.calls = ["empty"]
     assert client.post(f"/api/lab/probe/{RUN}/filter", json={"name": "x"}).status_code == 422
     assert client.get("/api/lab/probe/..%2fx").status_code == 404
-
-
-def named() -> set[str]:
-    return set(re.findall(r"'(lab\.\w+)'", SOURCE))
-
-
-def test_every_text_that_a_script_names_exists_and_none_is_left_over() -> None:
-    assert sorted(key for key in named() if key not in TEXTS and f"{key}_1" not in TEXTS) == []
-    stems = set(re.findall(r"`(lab\.\w+_)\$\{", SOURCE))
-    unused = {key for key in TEXTS if key.removesuffix("_1") not in named() and not key.startswith(tuple(stems))}
-    assert sorted(unused) == []
-
-
-@pytest.mark.parametrize("key", sorted(TEXTS))
-def test_both_languages_say_the_same_things(key: str) -> None:
-    text = TEXTS[key]
-    assert text.en.strip()
-    assert not re.search("[가-힣]", text.en)
-    assert sorted(re.findall(r"\{\w+\}", text.en)) == sorted(re.findall(r"\{\w+\}", text.ko)) or key.endswith("_1")
-    assert re.search("[가-힣]", text.ko) or key == "lab.interval", "not translated"
-
-
-def test_no_script_turns_text_into_html() -> None:
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", SOURCE)

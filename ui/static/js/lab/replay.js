@@ -1,9 +1,9 @@
 // Replay: a run's stored completions scored again with the rewards on the bench, and what that would have changed.
-import * as api from '../api.js';
 import { fill, h, setText } from '../dom.js';
 import { DASH, count, number, percent, signed } from '../format.js';
 import { plural } from '../form/words.js';
 import { onLanguage, t } from '../i18n.js';
+import { runJob } from './job.js';
 import { exact, failed, runMenu, stacked } from './parts.js';
 
 const SCALES = ['group', 'batch', 'none'];
@@ -48,7 +48,7 @@ export class Replay {
     this.#old();
     fill(this.notice);
     try {
-      const answer = await api.post('/api/lab/replay', { run: this.run.value, rewards: this.bench.names, weights: this.bench.weights, args: this.bench.args, scale: this.scale });
+      const answer = await runJob('/api/lab/replay', { run: this.run.value, rewards: this.bench.names, weights: this.bench.weights, args: this.bench.args, scale: this.scale });
       Object.assign(this, { answer, asked: key });
       this.#draw();
     } catch (error) {
