@@ -47,9 +47,10 @@ def check(
             problems.append(problem)
             unreadable.add(name)
     provisional = RunConfig.model_validate(good)
-    rows = None if unreadable & DATA_FIELDS else row_count(provisional)
+    rows = None if unreadable & DATA_FIELDS else row_count(provisional, home)
     model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
-    facts = Facts(device, rows, model, tuple(path for path in (run_dir, home) if path is not None))
+    homes = tuple(path for path in (run_dir, home) if path is not None)
+    facts = Facts(device, rows, model, homes, home)
     if unreadable:
         tried = Tried(provisional, facts, frozenset(unreadable))
         problems = [tried.usable(p) if p.field in unreadable else p for p in problems]

@@ -13,31 +13,39 @@ from backend.errors import StudioError
 from backend.paths import file_named
 from backend.text import Text
 
-PREFIX = re.compile(r"^(dataset|dataset_args|sft_args|model|model_args|eval_size|stages|rewards|reward_args): ")
-DATA_FIELDS = frozenset({"dataset", "dataset_args", "eval_size", "seed", "data_seed"})
+PREFIX = re.compile(
+    r"^(dataset(_args|_sha256)?|sft_(args|dataset)|model(_args)?|eval_size|stages|rewards|reward_args): "
+)
+DATA_FIELDS = frozenset({"dataset", "dataset_args", "dataset_sha256", "eval_size", "seed", "data_seed"})
 
 
-def row_count(config: RunConfig) -> int | None:
+def row_count(config: RunConfig, home: Path | None = None) -> int | None:
     """Training rows; None when only loading would tell, or when the data rules refuse the dataset anyway."""
-    found = _rows(config)
+    found = _rows(config, home)
     return None if isinstance(found, StudioError) else found
 
 
-def _rows(config: RunConfig) -> int | StudioError | None:
-    """Kept while the settings, and for a file its size and time, stay the same: the form asks at every keystroke."""
+def _rows(config: RunConfig, home: Path | None) -> int | StudioError | None:
+    """Kept while the settings, and of a file or a stored set its size and time, stay the same: the form asks at every
+    keystroke."""
     picked = config.model_dump(include=set(DATA_FIELDS))
-    path = file_named(config.dataset)
+    return _counted(json.dumps(picked, sort_keys=True, default=str), home, _version(config.dataset, home))
+
+
+def _version(dataset: str, home: Path | None) -> tuple[int, int] | None:
+    """What changes when the file or the stored set of this name does."""
+    path = data.meta_file(dataset, home) or file_named(dataset)
     try:
-        version = (path.stat().st_mtime_ns, path.stat().st_size) if path is not None else None
+        stat = path.stat() if path is not None else None
     except OSError:  # gone meanwhile
-        version = None
-    return _counted(json.dumps(picked, sort_keys=True, default=str), version)
+        return None
+    return (stat.st_mtime_ns, stat.st_size) if stat is not None else None
 
 
 @lru_cache(maxsize=256)
-def _counted(picked: str, version: tuple[int, int] | None) -> int | StudioError | None:
+def _counted(picked: str, home: Path | None, version: tuple[int, int] | None) -> int | StudioError | None:
     try:
-        return data.rows(RunConfig(**json.loads(picked)))
+        return data.rows(RunConfig(**json.loads(picked)), home)
     except StudioError as error:
         return error
     except (OSError, ValueError):
@@ -57,31 +65,31 @@ def bare(text: Text) -> Text:
     return Text(PREFIX.sub("", text.en), PREFIX.sub("", text.ko))
 
 
-def rows_fault(config: RunConfig) -> Text | None:
+def rows_fault(config: RunConfig, home: Path | None = None) -> Text | None:
     """Why this dataset, whose name and arguments are in order, has no rows to train on. What is held out of them is
     not looked at."""
-    found = _rows(config.model_copy(update={"eval_size": 0}))
+    found = _rows(config.model_copy(update={"eval_size": 0}), home)
     return bare(found.text) if isinstance(found, StudioError) else None
 
 
-def held_out_fault(config: RunConfig) -> Text | None:
+def held_out_fault(config: RunConfig, home: Path | None = None) -> Text | None:
     """Why `eval_size` rows cannot be held out of a dataset that has rows."""
-    found = _rows(config)
-    return bare(found.text) if isinstance(found, StudioError) and rows_fault(config) is None else None
+    found = _rows(config, home)
+    return bare(found.text) if isinstance(found, StudioError) and rows_fault(config, home) is None else None
 
 
-def file_look(config: RunConfig) -> data.FileLook | None:
-    """What a readable local file holds."""
+def file_look(config: RunConfig, home: Path | None = None) -> data.FileLook | None:
+    """What a readable local file or a stored set holds."""
     try:
-        return data.look(config.dataset, config.dataset_args) if data.kind(config.dataset) == "file" else None
+        return data.look(config, home)
     except StudioError:
         return None
 
 
-def dataset_fault(config: RunConfig) -> Text | None:
+def dataset_fault(config: RunConfig, home: Path | None = None) -> Text | None:
     """Why there is no such dataset."""
     try:
-        kind = data.kind(config.dataset)
+        kind = data.kind(config.dataset, home, config.dataset_sha256)
     except StudioError as error:
         return bare(error.text)
     if kind == "file" and file_named(config.dataset) is None:
@@ -89,29 +97,30 @@ def dataset_fault(config: RunConfig) -> Text | None:
     return None
 
 
-def arguments_fault(config: RunConfig) -> Text | None:
+def arguments_fault(config: RunConfig, home: Path | None = None) -> Text | None:
     """Why the arguments of the dataset would not do."""
     try:
-        data.kind(config.dataset)
+        data.kind(config.dataset, home, config.dataset_sha256)
     except StudioError:
         return None
     try:
-        data.check_args(config.dataset, config.dataset_args)
+        data.check_args(config.dataset, config.dataset_args, home, config.dataset_sha256)
     except StudioError as error:
         return bare(error.text)
     return None
 
 
-def warmup_fault(config: RunConfig) -> Text | None:
+def warmup_fault(config: RunConfig, home: Path | None = None) -> Text | None:
     """Why there are no rows for the warm-up. Asked for one row only."""
-    picked = config.model_dump(include={*DATA_FIELDS, "model", "sft_args"})
-    return _warmup_fault(json.dumps(picked, sort_keys=True, default=str))
+    picked = config.model_dump(include={*DATA_FIELDS, "model", "sft_args", "sft_dataset"})
+    version = _version(config.sft_dataset, home) if config.sft_dataset else None
+    return _warmup_fault(json.dumps(picked, sort_keys=True, default=str), home, version)
 
 
 @lru_cache(maxsize=256)
-def _warmup_fault(picked: str) -> Text | None:
+def _warmup_fault(picked: str, home: Path | None, version: tuple[int, int] | None) -> Text | None:
     try:
-        data.warmup_rows(RunConfig(**json.loads(picked), sft_rows=1))
+        data.warmup_rows(RunConfig(**json.loads(picked), sft_rows=1), home)
     except StudioError as error:
         return bare(error.text)
     return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from backend.data.parquet_child import plain
 from backend.errors import StudioError
 from backend.text import Text
 
 
 def records(name: str, args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of `name` as plain dictionaries. `args`: subset, split ("train"), revision.
+    """The rows of `name` as JSON values. `args`: subset, split ("train"), revision. Null keys inside a row are left
+    out, as of every columnar file.
 
     StudioError, in words, where the set cannot be had.
     """
@@ -28,4 +30,4 @@ def records(name: str, args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             )
         ) from error
     for record in loaded:
-        yield dict(record)
+        yield plain(dict(record), top=True)

@@ -30,6 +30,7 @@ class Facts:
     rows: int | None = None
     model: ModelFacts | None = None
     homes: tuple[Path, ...] = ()
+    home: Path | None = None  # where the stored sets lie
 
 
 RuleFunction = Callable[[RunConfig, Facts], Iterable[Problem]]
@@ -119,7 +120,7 @@ def _after(
     concerned = [r for r in rules if name in r.fields]
     before = {_key(p) for p in _find(concerned, config, facts)}
     if name in DATA_FIELDS:
-        facts = replace(facts, rows=row_count(changed))
+        facts = replace(facts, rows=row_count(changed, facts.home))
     if name in ("model", "model_args"):
         facts = replace(facts, model=None)  # the sizes belong to the model as it was
     after = {_key(p) for p in _find(concerned, changed, facts)}

@@ -48,9 +48,10 @@ def sandbox_for_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
             yield Problem("rewards", config.rewards, text, suggest, f"reward_sandbox_{name}")
 
 
-@rule("dataset", "dataset_args", "rewards", "reward_args", "reward_versions")
+@rule("dataset", "dataset_args", "dataset_sha256", "rewards", "reward_args", "reward_versions")
 def columns_for_custom(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    look = None if dataset_fault(config) or arguments_fault(config) else file_look(config)
+    home = facts.home
+    look = None if dataset_fault(config, home) or arguments_fault(config, home) else file_look(config, home)
     if look is None:
         return
     for name, about in _described(config, facts):

@@ -19,36 +19,33 @@ from backend.config.surroundings import (
     rows_fault,
     warmup_fault,
 )
+from backend.data.offers import GOLDS, PROMPTS, likely
+from backend.data.store import BUILT_IN
 from backend.rewards import base as registry
 from backend.text import Text
 
-BUILT_IN = ("arithmetic", "article-math")
-# How published data sets call the two columns.
-PROMPTS = ("question", "problem", "instruction", "input", "query", "messages", "text")
-GOLDS = ("answer", "solution", "final_answer", "expected_answer", "gold", "target", "label", "response", "output")
 
-
-@rule("dataset")
+@rule("dataset", "dataset_sha256")
 def known_dataset(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    fault = dataset_fault(config)
+    fault = dataset_fault(config, facts.home)
     if fault is not None:
         near = difflib.get_close_matches(config.dataset, BUILT_IN, len(BUILT_IN), 0.4)
         yield Problem("dataset", config.dataset, fault, list(dict.fromkeys([*near, *BUILT_IN])), "dataset")
 
 
-@rule("dataset", "dataset_args")
+@rule("dataset", "dataset_args", "dataset_sha256")
 def known_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    fault = arguments_fault(config)
+    fault = arguments_fault(config, facts.home)
     if fault is not None:
         yield Problem("dataset_args", config.dataset_args, fault, _without_one(config.dataset_args), "dataset_args")
 
 
-@rule("dataset", "dataset_args")
+@rule("dataset", "dataset_args", "dataset_sha256")
 def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """What `data.load` would refuse in the worker: an unreadable file, no prompts, arguments that leave nothing."""
-    if dataset_fault(config) or arguments_fault(config):
+    if dataset_fault(config, facts.home) or arguments_fault(config, facts.home):
         return
-    fault = rows_fault(config)
+    fault = rows_fault(config, facts.home)
     if fault is None:
         return
     if config.dataset == "arithmetic":
@@ -58,22 +55,26 @@ def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("dataset", config.dataset, fault, suggest, "rows")
 
 
-@rule("dataset", "dataset_args", "eval_size")
+@rule("dataset", "dataset_args", "dataset_sha256", "eval_size")
 def rows_to_hold_out(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if dataset_fault(config) or arguments_fault(config):
+    if dataset_fault(config, facts.home) or arguments_fault(config, facts.home):
         return
-    fault = held_out_fault(config)
+    fault = held_out_fault(config, facts.home)
     if fault is None:
         return
-    look = file_look(config)
+    look = file_look(config, facts.home)
     some = look.different if look else 0
     yield Problem("eval_size", config.eval_size, fault, [some // 5, some // 10, 0], "held_out")
 
 
-@rule("dataset", "dataset_args", "rewards")
+@rule("dataset", "dataset_args", "dataset_sha256", "rewards")
 def columns_for_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """A reward whose column holds nothing scores no row: the run would go on and learn from the others alone."""
-    look = None if dataset_fault(config) or arguments_fault(config) else file_look(config)
+    look = (
+        None
+        if dataset_fault(config, facts.home) or arguments_fault(config, facts.home)
+        else file_look(config, facts.home)
+    )
     if look is None:
         return
     for reward in dict.fromkeys(config.rewards):
@@ -89,7 +90,7 @@ def columns_for_rewards(config: RunConfig, facts: Facts) -> Iterable[Problem]:
             )
             suggest: list[Any] = []
             if column == "ground_truth":
-                named = [c for c in _likely(look.columns, GOLDS) if c in look.filled]
+                named = [c for c in likely(look.columns, GOLDS) if c in look.filled]
                 suggest = [{**config.dataset_args, "ground_truth_column": c} for c in named]
             rest = [name for name in config.rewards if name != reward]
             suggest += [change("rewards", rest)] if rest else []
@@ -103,14 +104,19 @@ def known_model_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("model_args", config.model_args, fault, _without_one(config.model_args), "model_args")
 
 
-@rule("stages", "dataset", "dataset_args", "sft_args", "model")
+@rule("stages", "dataset", "dataset_args", "dataset_sha256", "sft_args", "sft_dataset", "model")
 def rows_to_imitate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if "sft" not in config.stages or dataset_fault(config) or arguments_fault(config) or rows_fault(config):
+    if (
+        "sft" not in config.stages
+        or dataset_fault(config, facts.home)
+        or arguments_fault(config, facts.home)
+        or rows_fault(config, facts.home)
+    ):
         return
-    fault = warmup_fault(config)
+    fault = warmup_fault(config, facts.home)
     if fault is None:
         return
-    if config.sft_args and warmup_fault(config.model_copy(update={"sft_args": {}})) is None:
+    if config.sft_args and warmup_fault(config.model_copy(update={"sft_args": {}}), facts.home) is None:
         yield Problem("sft_args", config.sft_args, fault, _without_one(config.sft_args), "sft_args")
     else:
         yield Problem("stages", config.stages, fault, [["grpo"], change("dataset", "arithmetic")], "sft_rows")
@@ -127,17 +133,10 @@ def rows_to_evaluate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         yield Problem("eval_strategy", config.eval_strategy, text, ["no", change("eval_size", 200)], "no_eval_rows")
 
 
-def _likely(columns: Iterable[str], names: tuple[str, ...]) -> list[str]:
-    """The columns whose name says what they hold, the best known first, then those that contain such a name."""
-    there = list(columns)
-    known = [c for name in names for c in there if c.lower() == name]
-    return list(dict.fromkeys([*known, *(c for c in there if any(name in c.lower() for name in names))]))
-
-
 def _other_columns(config: RunConfig) -> list[dict[str, Any]]:
     """Arguments of a file that might mend it; those that do not are left out later."""
     args, columns = config.dataset_args, data.columns(config.dataset)
-    prompts, golds = _likely(columns, PROMPTS), _likely(columns, GOLDS)
+    prompts, golds = likely(columns, PROMPTS), likely(columns, GOLDS)
     found: list[dict[str, Any]] = [{**args, "prompt_column": p} for p in prompts]
     found += [{**args, "prompt_column": p, "ground_truth_column": g} for p in prompts for g in golds if p != g]
     found += [{**args, "ground_truth_column": g} for g in golds]

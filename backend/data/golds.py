@@ -1,0 +1,165 @@
+"""Ground truths that a reward could not judge, found before a run: each reward says itself which these are."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backend import killable, rewards
+from backend.data.faults import Fault, clip
+from backend.data.messages import empty
+from backend.errors import StudioError
+from backend.text import Text
+
+MOST = 2_000  # different ground truths that are tried; parsing one may take a while
+SECONDS = 20.0
+LIMIT_S = 2.0  # for one, where the reward is a killable one
+TOLD = 50
+LETTER = re.compile(r"\(?[A-Ea-e]\)?[.)]?")
+NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+%?")
+
+
+@dataclass(slots=True)
+class _Seen:
+    value: Any
+    first: int
+    rows: int = 1
+
+
+class GoldCheck:
+    """`add` every usable row; then `close`. Only the first MOST different values of a column are kept."""
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        self._columns = {name: column for name in wanted if (column := judged_column(name)) is not None}
+        self._seen: dict[str, dict[str, _Seen]] = {column: {} for column in (*self._columns.values(), "ground_truth")}
+        self._passed_over: dict[str, int] = dict.fromkeys(self._seen, 0)
+        self.counts: dict[str, int] = {}
+        self.refused = 0
+
+    def add(self, number: int, row: dict[str, Any]) -> None:
+        for column, seen in self._seen.items():
+            value = row.get(column)
+            if empty(value):
+                continue
+            key = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str) + "\0"
+            known = seen.get(key)
+            if known is not None:
+                known.rows += 1
+            elif len(seen) < MOST:
+                seen[key] = _Seen(value, number)
+            else:
+                self._passed_over[column] += 1
+
+    def faults(self) -> Iterable[Fault]:
+        """One a value that a reward cannot judge, at the first row that has it; sets `counts` and `refused`."""
+        for name, column in self._columns.items():
+            told = 0
+            for seen, why in _unreadable(name, list(self._seen[column].values())):
+                self.counts["unreadable_ground_truth"] = self.counts.get("unreadable_ground_truth", 0) + seen.rows
+                self.counts[f"unreadable_{name}"] = self.counts.get(f"unreadable_{name}", 0) + seen.rows
+                refused = name == "exact" and isinstance(seen.value, bool)
+                self.refused += refused
+                if told < TOLD:
+                    told += 1
+                    yield Fault(seen.first, column, _words(name, why, seen), "unreadable")
+
+    def notes(self) -> list[Text]:
+        found = []
+        for name, column in self._columns.items():
+            if self._passed_over[column]:
+                found.append(
+                    Text(
+                        f"the first {MOST:,} different values of {column} were tried with {name}",
+                        f"{column}의 서로 다른 값 가운데 처음 {MOST:,}개를 {name}(으)로 확인했습니다",
+                    )
+                )
+        return found
+
+    def suits(self) -> str | None:
+        """The built-in reward whose ground truths these look like; None where nothing is clear."""
+        values = [seen.value for seen in self._seen["ground_truth"].values()]
+        there = rewards.names()
+        for name, looks in (("choice", _letter), ("code", _tests), ("math", _number), ("exact", _short)):
+            if values and name in there and all(map(looks, values)):
+                return name
+        return None
+
+
+def judged_column(name: str) -> str | None:
+    """The column that a reward's own `unreadable` is about; None where it has none or there is no such reward."""
+    try:
+        spec = rewards.spec(name)
+    except StudioError:
+        return None
+    if spec.unreadable is None or not spec.columns:
+        return None
+    return "ground_truth" if "ground_truth" in spec.columns else spec.columns[0]
+
+
+def _unreadable(name: str, values: list[_Seen]) -> Iterable[tuple[_Seen, str]]:
+    spec = rewards.spec(name)
+    judge = spec.unreadable
+    assert judge is not None
+    if spec.isolated:
+        parameter = next(iter(inspect.signature(judge).parameters))
+        yield from _in_children(f"backend.rewards.{name}:{judge.__name__}", parameter, values)
+        return
+    until = time.monotonic() + SECONDS
+    for seen in values:
+        if time.monotonic() > until:
+            return
+        try:
+            why = judge(seen.value)
+        except Exception as error:  # whatever a reward's own check raises on a value, the value is not one to judge
+            why = f"{type(error).__name__}: {error}"
+        if why:
+            yield seen, why
+
+
+def _in_children(target: str, parameter: str, values: list[_Seen]) -> Iterable[tuple[_Seen, str]]:
+    until = time.monotonic() + SECONDS
+    for start in range(0, len(values), 200):
+        if time.monotonic() > until:
+            return
+        some = values[start : start + 200]
+        calls = [{parameter: seen.value} for seen in some]
+        for seen, result in zip(some, killable.shared().map(target, calls, LIMIT_S), strict=True):
+            if result.outcome == "ok" and result.value:
+                yield seen, str(result.value)
+            elif result.outcome != "ok":
+                yield seen, result.error or result.outcome
+
+
+def _words(name: str, why: str, seen: _Seen) -> Text:
+    value = clip(seen.value if isinstance(seen.value, str) else json.dumps(seen.value, default=str))
+    more = seen.rows - 1
+    also, also_ko = (f" (and in {more} more rows)", f" (다른 {more}개 행도 같음)") if more else ("", "")
+    return Text(
+        f"{name} cannot judge {value!r}: {why}{also}",
+        f"{name} 보상은 {value!r}을(를) 판단할 수 없습니다: {why}{also_ko}",
+    )
+
+
+def _letter(value: Any) -> bool:
+    return isinstance(value, str) and LETTER.fullmatch(value.strip()) is not None
+
+
+def _number(value: Any) -> bool:
+    if isinstance(value, str):
+        return NUMBER.fullmatch(value.strip()) is not None or "\\" in value
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _tests(value: Any) -> bool:
+    """Unit tests: a list of objects with call and expect, or stdin and stdout."""
+    tests = value if isinstance(value, list) else [value]
+    return bool(tests) and all(isinstance(t, dict) and ("call" in t or "stdin" in t or "stdout" in t) for t in tests)
+
+
+def _short(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 100
