@@ -13,6 +13,8 @@ from backend.errors import StudioError
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
+ESCAPED = re.compile(CONTROL.pattern + "|[\ud800-\udfff]")
+
 
 def printable(text: str) -> str:
     """Text of other people for a terminal: control characters as symbols, so that a run's name cannot drive it."""
@@ -60,12 +62,20 @@ class Output:
         """The one answer of a command: `data` with --json, else `lines`."""
         self.answered = True
         if self.json:
-            ascii_only = (getattr(self._stdout, "encoding", None) or "ascii").lower().replace("-", "") != "utf8"
-            self._stdout.write(json.dumps(data, ensure_ascii=ascii_only, allow_nan=False) + "\n")
+            self._stdout.write(json.dumps(data, ensure_ascii=not self._utf8(), allow_nan=False) + "\n")
         else:
             for line in lines:
                 self._write(self._stdout, line)
         self._stdout.flush()
+
+    def line(self, data: Any) -> None:
+        """One of many answers: a JSON line, with or without --json."""
+        self.answered = True
+        text = json.dumps(data, ensure_ascii=not self._utf8(), allow_nan=False)
+        self._stdout.write(ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+
+    def _utf8(self) -> bool:
+        return (getattr(self._stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
 
     def say(self, line: str) -> None:
         """A message to the person, beside the answer."""

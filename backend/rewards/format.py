@@ -16,9 +16,8 @@ HELP = {
     "matches a pattern of your own from its first to its last character (pattern; a dot matches line ends too). It "
     "never looks at whether the answer is right.",
     "ko": "응답이 고른 형식을 지키면 1, 아니면 0입니다. answer: <answer>...</answer>로 끝남. think_answer: "
-    "<think>...</think> 하나에 <answer>...</answer> 하나. thinking_boxed: <think>...</think> 하나에 "
-    "\\boxed{...} 하나. pattern: 직접 쓴 정규식이 응답 전체와 일치(점은 줄바꿈도 포함). "
-    "답이 맞는지는 보지 않습니다.",
+    "<think>...</think> 하나에 <answer>...</answer> 하나. thinking_boxed: <think>...</think> 하나에 \\boxed{...} "
+    "하나. pattern: 직접 쓴 정규식이 응답 전체와 일치(점은 줄바꿈도 포함). 답이 맞는지는 보지 않습니다.",
 }
 BOUNDS = (0.0, 1.0)
 ISOLATED = ("pattern",)

@@ -12,11 +12,11 @@ from backend.rewards.verdict import Verdict
 
 LABEL = {"en": "JSON", "ko": "JSON"}
 HELP = {
-    "en": "1 when the whole answer, less one code fence around it, is one JSON object, else 0: nothing before or after "
-    "it, no NaN, no key twice. any=true: an array, text or number will do too. schema: a JSON Schema that it must "
-    "follow (references within the schema only; nothing is ever fetched).",
-    "ko": "답 전체(바깥 코드 블록 하나는 제외)가 JSON 객체 하나면 1, 아니면 0입니다. 앞뒤에 다른 글이 있거나 "
-    "NaN 또는 중복 키가 있으면 0입니다. any=true: 배열, 문자열, 숫자도 됩니다. schema: 지켜야 할 JSON "
+    "en": "1 when the whole answer, less one code fence or <answer> tag around it, is one JSON object, else 0: "
+    "nothing before or after it, no NaN, no key twice. any=true: an array, text or number will do too. schema: a "
+    "JSON Schema that it must follow (references within the schema only; nothing is ever fetched).",
+    "ko": "답 전체(바깥 코드 블록이나 <answer> 태그 하나는 제외)가 JSON 객체 하나면 1, 아니면 0입니다. 앞뒤에 다른 "
+    "글이 있거나 NaN 또는 중복 키가 있으면 0입니다. any=true: 배열, 문자열, 숫자도 됩니다. schema: 지켜야 할 JSON "
     "Schema(스키마 안의 참조만 가능하며 외부에서 가져오지 않습니다).",
 }
 BOUNDS = (0.0, 1.0)
@@ -44,7 +44,10 @@ def judge(
     answer = reasoning(completion, prefilled).rest
     if answer is None:
         return Verdict(0.0, reason="the reasoning never ends")
-    text = _unfenced(answer.strip())
+    answer = answer.strip()
+    if answer.startswith("<answer>") and answer.endswith("</answer>"):
+        answer = answer.removeprefix("<answer>").removesuffix("</answer>").strip()
+    text = _unfenced(answer)
     try:
         value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

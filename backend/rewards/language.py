@@ -21,8 +21,8 @@ HELP = {
     "is left out. min_share: 1 from that share on, else 0. part: the answer after the reasoning, or the whole "
     "completion.",
     "ko": "글자 가운데 한 문자(hangul, latin, han, kana, cyrillic 등 유니코드가 이름 붙인 문자)가 차지하는 "
-    "비율입니다. 숫자, 문장 부호, 태그, LaTeX, 코드 블록은 세지 않으며, 글자가 없으면 계산에서 뺍니다. "
-    "min_share: 그 비율 이상이면 1, 아니면 0. part: 추론 뒤의 답만 또는 응답 전체.",
+    "비율입니다. 숫자, 문장 부호, 태그, LaTeX, 코드 블록은 세지 않으며, 글자가 없으면 계산에서 뺍니다. min_share: 그 "
+    "비율 이상이면 1, 아니면 0. part: 추론 뒤의 답만 또는 응답 전체.",
 }
 BOUNDS = (0.0, 1.0)
 

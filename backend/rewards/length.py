@@ -10,16 +10,16 @@ from backend.rewards.verdict import Verdict
 
 LABEL = {"en": "Length", "ko": "길이"}
 HELP = {
-    "en": "target: 1 at exactly `target` units, less the further away on either side, 0 from `tolerance` units away on "
-    "(default: the target itself). band: 1 from `low` to `high`, falling to 0 within `tolerance` units outside "
+    "en": "target: 1 at exactly `target` units, less the further away on either side, 0 from `tolerance` units away "
+    "on (default: the target itself). band: 1 from `low` to `high`, falling to 0 within `tolerance` units outside "
     "(default: at once). soft_overlong (DAPO, equation 13): 0 up to max_length - cache, then falling evenly to -1 at "
     "max_length, and -1 beyond; a longer completion never scores higher. Units are the model's tokens, characters or "
     "words of the whole completion. Tokens need the model's ids, which a run has, or a column `tokens`.",
     "ko": "target: 정확히 `target`이면 1이고 짧든 길든 멀어질수록 줄어 `tolerance`(기본값은 target)만큼 벗어나면 0. "
-    "band: `low`~`high`이면 1이고 벗어나면 `tolerance` 안에서 0까지 줄어듭니다(기본값은 바로 0). "
-    "soft_overlong(DAPO 식 13): max_length - cache까지는 0, 그 뒤 고르게 줄어 max_length에서 -1, 넘으면 -1. 더 긴 "
-    "응답이 더 높은 점수를 받는 일은 없습니다. 단위는 응답 전체의 토큰, 글자, 단어 수입니다. 토큰 수는 학습 중에는 "
-    "모델의 것을 쓰고, 그 밖에는 `tokens` 열이 있어야 합니다.",
+    "band: `low`~`high`이면 1이고 벗어나면 `tolerance` 안에서 0까지 줄어듭니다(기본값은 바로 0). soft_overlong(DAPO "
+    "식 13): max_length - cache까지는 0, 그 뒤 고르게 줄어 max_length에서 -1, 넘으면 -1. 더 긴 응답이 더 높은 점수를 "
+    "받는 일은 없습니다. 단위는 응답 전체의 토큰, 글자, 단어 수입니다. 토큰 수는 학습 중에는 모델의 것을 쓰고, 그 "
+    "밖에는 `tokens` 열이 있어야 합니다.",
 }
 BOUNDS = (-1.0, 1.0)
 OPTIONAL_COLUMNS = ("completion_ids", "tokens")

@@ -20,8 +20,8 @@ HELP = {
     "tasks give part of a point for a near answer. The reason shows whether the answer is also equal, letter for "
     "letter. strict: only that counts. Needs requirements-extra.txt.",
     "ko": "행에 저장된 문항으로 과제 자체의 채점 함수가 매긴 점수입니다. 비슷한 답에 부분 점수를 주는 과제가 "
-    "많으므로, 답이 글자까지 같은지도 이유에 함께 보여 줍니다. strict: 완전히 같은 답만 1. "
-    "requirements-extra.txt를 설치해야 합니다.",
+    "많으므로, 답이 글자까지 같은지도 이유에 함께 보여 줍니다. strict: 완전히 같은 답만 1. requirements-extra.txt를 "
+    "설치해야 합니다.",
 }
 BOUNDS = (0.0, 1.0)
 OPTIONAL_COLUMNS = ("task",)

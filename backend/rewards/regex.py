@@ -13,10 +13,12 @@ from backend.rewards.verdict import Verdict
 LABEL = {"en": "Regular expression", "ko": "정규식"}
 HELP = {
     "en": "1 when the answer, without the reasoning before it and the white space around it, matches the pattern "
-    "from its first to its last character, else 0. where=search: the pattern may match anywhere in it. part=whole: the "
-    "whole completion with its reasoning. A pattern that takes longer than its limit scores 0.",
-    "ko": "추론 부분과 앞뒤 공백을 뺀 답 전체가 정규식과 일치하면 1, 아니면 0입니다. where=search: 답의 "
-    "일부만 일치해도 됩니다. part=whole: 추론을 포함한 응답 전체를 봅니다. 제한 시간을 넘긴 매칭은 0입니다.",
+    "from its first to its last character, else 0 (with or without an <answer> tag around it). where=search: the "
+    "pattern may match anywhere in it. part=whole: the whole completion with its reasoning. A pattern that takes "
+    "longer than its limit scores 0.",
+    "ko": "추론 부분과 앞뒤 공백을 뺀 답 전체가 정규식과 일치하면 1, 아니면 0입니다(<answer> 태그로 감싼 답은 태그를 "
+    "빼고도 봅니다). where=search: 답의 일부만 일치해도 됩니다. part=whole: 추론을 포함한 응답 전체를 봅니다. 제한 "
+    "시간을 넘긴 매칭은 0입니다.",
 }
 BOUNDS = (0.0, 1.0)
 ISOLATED = True
@@ -39,6 +41,9 @@ def judge(
     text = text.strip()
     compiled = re.compile(pattern, flags_of(flags))
     found = compiled.fullmatch(text) if where == "full" else compiled.search(text)
+    if found is None and part == "answer" and text.startswith("<answer>") and text.endswith("</answer>"):
+        text = text.removeprefix("<answer>").removesuffix("</answer>").strip()
+        found = compiled.fullmatch(text) if where == "full" else compiled.search(text)
     if found is None:
         return Verdict(0.0, text, "does not match the pattern")
     return Verdict(1.0, found[0], "matches the pattern")

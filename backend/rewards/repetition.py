@@ -11,12 +11,12 @@ from backend.rewards.verdict import Verdict
 
 LABEL = {"en": "Repetition penalty", "ko": "반복 벌점"}
 HELP = {
-    "en": "max_penalty times the share of n-grams (runs of `ngram_size` words) that stood in the text before: 0 for a "
-    "text that never repeats itself, near max_penalty for one that only does. Text without spaces (Korean written "
+    "en": "max_penalty times the share of n-grams (runs of `ngram_size` words) that stood in the text before: 0 for "
+    "a text that never repeats itself, near max_penalty for one that only does. Text without spaces (Korean written "
     "together, Chinese, Japanese) is compared by runs of three times as many characters.",
     "ko": "앞에 나온 n-gram(단어 `ngram_size`개의 연속)이 다시 나온 비율에 max_penalty를 곱합니다. 반복이 없으면 0, "
-    "반복뿐이면 max_penalty에 가깝습니다. 띄어쓰기가 없는 글(붙여 쓴 한국어, 중국어, 일본어)은 세 배 길이의 "
-    "글자 연속으로 비교합니다.",
+    "반복뿐이면 max_penalty에 가깝습니다. 띄어쓰기가 없는 글(붙여 쓴 한국어, 중국어, 일본어)은 세 배 길이의 글자 "
+    "연속으로 비교합니다.",
 }
 BOUNDS = (-1.0, 0.0)
 

@@ -12,9 +12,9 @@ from backend.text import Text
 
 LABEL = {"en": "Reward model", "ko": "보상 모델"}
 HELP = {
-    "en": "What a sequence classifier with one output says of prompt and completion, by its own chat template. Loaded "
-    "in settings of its own beside the policy, so only a run can use it. Its scores have no bounds: watch how they "
-    "spread.",
+    "en": "What a sequence classifier with one output says of prompt and completion, by its own chat template. "
+    "Loaded in settings of its own beside the policy, so only a run can use it. Its scores have no bounds: watch how "
+    "they spread.",
     "ko": "출력이 하나인 시퀀스 분류 모델이 자기 채팅 템플릿으로 프롬프트와 응답을 읽고 매긴 점수입니다. 정책 모델과 "
     "별도 설정으로 나란히 올리므로 학습에서만 쓸 수 있습니다. 점수에 한계가 없으니 분포를 살펴보세요.",
 }

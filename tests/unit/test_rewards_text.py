@@ -106,6 +106,9 @@ def test_forms_that_are_refused(args: dict[str, Any], words: str) -> None:
         ("<think>ABC-123", {"where": "search"}, 0),
         ("ABC-123 but", {"where": "search", "prefilled": True}, 0),
         ("", {}, 0),
+        ("<think>a</think><answer>ABC-123</answer>", {}, 1),
+        ("<answer>ABC-123</answer>", {"pattern": "<answer>.*</answer>"}, 1),
+        ("<answer>ABC-123</answer>", {"part": "whole"}, 0),
     ],
 )
 def test_regex(completion: str, args: dict[str, Any], want: float) -> None:
@@ -154,6 +157,8 @@ SCHEMA = {
         ("~~~json\n{}\n~~~", {}, 1),
         ("```\n{}\n```\n```\n{}\n```", {}, 0),
         ("", {}, 0),
+        ('<think>a</think><answer>\n```json\n{"a": 1}\n```</answer>', {}, 1),
+        ('It is <answer>{"a": 1}</answer>', {}, 0),
         ('{"a": {"b": 1, "b": 1}}', {}, 0),
         ('{"a": -Infinity}', {}, 0),
         ("{'a': 1}", {}, 0),
