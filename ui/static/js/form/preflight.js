@@ -78,4 +78,4 @@ function example(one) {
     h('figcaption', { class: 'caption' }, facts.join(' · '), one.why ? h('span', { class: 'f-example-why' }, facts.length ? ' · ' : '', plain(String(t(one.why)), h, LONGEST)) : null));
 }
 
-const scored = (value) => (typeof value === 'number' ? number(value) : visible(t(value)));
+const scored = (value) => (typeof value === 'number' ? (Number.isInteger(value) ? String(value) : number(value)) : visible(t(value)));

@@ -2,7 +2,8 @@
 import { fill, h, setText } from '../dom.js';
 import { handOver } from '../form/handoff.js';
 import { pairs } from '../form/pairs.js';
-import { saying } from '../form/words.js';
+import { writeNumber } from '../form/values.js';
+import { plural, saying } from '../form/words.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 import { MOST_ROWS } from './bench.js';
@@ -31,7 +32,10 @@ export class Setup {
     this.rows.addEventListener('blur', () => { this.rows.value = String(bench.rows); });
     this.start = h('button', { id: 'lab-start', class: 'btn primary', type: 'button', t: 'lab.start_here', onclick: () => handOver(bench.values(), null, 'lab.handed') });
     const take = h('button', { id: 'lab-take', class: 'btn', type: 'button', t: 'lab.take_draft', tt: { title: 'lab.take_draft_title' }, onclick: () => bench.take(fresh()) });
-    this.root = h('section', { class: 'card lab-setup', tt: { 'aria-label': 'lab.setup' } },
+    this.line = h('span');
+    // On a narrow screen the set-up is one line that unfolds: what is under test stays in sight, the section too.
+    this.fold = h('button', { id: 'lab-fold', type: 'button', class: 'lab-fold', 'aria-expanded': 'false', onclick: () => this.fold.setAttribute('aria-expanded', String(this.root.toggleAttribute('data-open'))) }, h('i', { 'aria-hidden': 'true' }), this.line);
+    this.root = h('section', { class: 'card lab-setup', tt: { 'aria-label': 'lab.setup' } }, this.fold,
       h('div', { class: 'lab-setup-part' }, h('h2', { t: 'lab.rewards' }), this.rewards.root),
       h('div', { class: 'lab-setup-part' },
         h('h2', { t: 'lab.rows_title' }),
@@ -74,5 +78,7 @@ export class Setup {
       : BUILT_IN.includes(dataset) ? t('lab.set_built_in')
         : /[./\\]\w+$/.test(dataset) ? t('lab.set_file', { path: visible(dataset) }) : t('lab.set_other');
     setText(this.about, words);
+    const rewards = this.bench.rewards.map(({ name, weight }) => (weight === 1 ? name : `${writeNumber(weight)} × ${name}`));
+    setText(this.line, [rewards.join(' + ') || t('lab.rewards_none'), dataset, plural('lab.n_rows', this.bench.rows)].map(visible).join(' · '));
   }
 }
