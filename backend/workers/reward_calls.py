@@ -7,7 +7,7 @@ import inspect
 import math
 import numbers
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from backend.errors import StudioError
@@ -16,6 +16,9 @@ from backend.workers.memory import is_out_of_memory
 RewardFunction = Callable[..., Any]
 # on_error(function name, index of the completion in its batch, completion, traceback text)
 OnError = Callable[[str, int, Any, str], None]
+
+LARGEST = 3.4028234663852886e38  # of float32, in which TRL keeps rewards
+DEAD_BATCHES = 3
 
 
 class RewardContractError(StudioError):
@@ -46,16 +49,32 @@ def distinct_names(functions: Sequence[RewardFunction]) -> list[str]:
 
 
 def _score(name: str, index: int, value: Any) -> float | None:
+    """As TRL takes it: None and NaN are missing, a bool is 0 or 1, numpy and tensors are their one number."""
     if value is None:
         return None
+    number = value
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        value = value.item()
-    if isinstance(value, (bool, numbers.Real)):
-        return float(value)
-    raise RewardContractError(
-        f"The reward function '{name}' returned {value!r} ({type(value).__name__}) for completion {index}; "
-        "each reward must be a number, or None where the function does not apply."
-    )
+        try:
+            number = value.item()
+        except (TypeError, ValueError, RuntimeError):  # of more than one element
+            number = None
+    if not isinstance(number, (bool, numbers.Real)):
+        raise RewardContractError(
+            f"The reward function '{name}' returned {_shown(value)} ({type(value).__name__}) for completion {index}; "
+            "each reward must be a number, or None where the function does not apply."
+        )
+    score = float(number)
+    if abs(score) > LARGEST:  # not a NaN, which compares false
+        raise RewardContractError(
+            f"The reward function '{name}' returned {_shown(value)} for completion {index}; each reward must be finite "
+            f"(at most {LARGEST:.2g}, as rewards are kept in float32)."
+        )
+    return None if math.isnan(score) else score
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"
 
 
 def _scores(name: str, output: Any, expected: int) -> list[float | None]:
@@ -65,71 +84,149 @@ def _scores(name: str, output: Any, expected: int) -> list[float | None]:
             output = list(output)
         else:
             raise RewardContractError(
-                f"The reward function '{name}' returned a {type(output).__name__} ({str(output)[:80]}); "
+                f"The reward function '{name}' returned a {type(output).__name__} ({_shown(output)}); "
                 f"a list is needed: {shape}."
             )
     if getattr(output, "ndim", 1) == 0:
         raise RewardContractError(f"The reward function '{name}' returned one number; a list is needed: {shape}.")
     if len(output) != expected:
-        raise RewardContractError(f"The reward function '{name}' returned {len(output)} rewards; {shape}.")
+        raise RewardContractError(
+            f"The reward function '{name}' returned {len(output)} rewards ({_shown(output)}); {shape}."
+        )
     return [_score(name, i, value) for i, value in enumerate(output)]
+
+
+class _Logged:
+    """TRL's log_extra and log_metric, held back until it is known which call counts.
+
+    A function that logs and then raises has logged nothing; scored one by one, it logs a value a completion, None for
+    those on which it failed.
+    """
+
+    def __init__(self, kwargs: dict[str, Any]) -> None:
+        self._to = {name: kwargs[name] for name in ("log_extra", "log_metric") if callable(kwargs.get(name))}
+        self._calls: list[tuple[str, str, Any]] = []
+
+    def within(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords with our callables in the place of TRL's."""
+        self._calls = []
+
+        def into(kind: str) -> Callable[[str, Any], None]:
+            return lambda name, value: self._calls.append((kind, name, value))
+
+        return kwargs | {kind: into(kind) for kind in self._to}
+
+    def take(self) -> list[tuple[str, str, Any]]:
+        taken, self._calls = self._calls, []
+        return taken
+
+    def hand_on(self, rows: Sequence[list[tuple[str, str, Any]]] | None = None) -> None:
+        """What was logged in one call, or in one call a completion."""
+        if rows is None:
+            for kind, name, value in self.take():
+                self._to[kind](name, value)
+            return
+        extras: dict[str, list[Any]] = {}
+        for i, row in enumerate(rows):
+            for kind, name, value in row:
+                if kind == "log_metric":
+                    self._to[kind](name, value)
+                else:
+                    extras.setdefault(name, [None] * len(rows))[i] = next(iter(value), None)
+        for name, values in extras.items():
+            self._to["log_extra"](name, values)
 
 
 def _row(kwargs: dict[str, Any], index: int, count: int) -> dict[str, Any]:
     return {k: [v[index]] if isinstance(v, list) and len(v) == count else v for k, v in kwargs.items()}
 
 
-def _one_by_one(
-    function: RewardFunction, name: str, kwargs: dict[str, Any], count: int, on_error: OnError
-) -> list[float | None]:
-    """Score each completion apart, so that the one on which the function fails is missing and the others count."""
-    scores: list[float | None] = []
-    failures = 0
-    for index in range(count):
-        row = _row(kwargs, index, count)
-        try:
-            scores.append(_scores(name, function(**row), 1)[0])
-        except (RewardContractError, StudioError):
-            raise
-        except Exception as error:
-            if is_out_of_memory(error):
-                raise
-            failures += 1
-            scores.append(None)
-            on_error(name, index, row["completions"][0], traceback.format_exc())
-    if failures == count:
-        raise RewardContractError(
-            f"The reward function '{name}' failed on all {count} completions of a batch; the traceback is in the log."
-        )
-    return scores
+class Checked:
+    """`function` under `name`: exactly one float or None for each completion. `checked` makes it callable."""
 
+    def __init__(self, function: RewardFunction, name: str, on_error: OnError) -> None:
+        self.function, self.name, self.on_error = function, name, on_error
+        self.dead_batches = 0
 
-def checked(function: RewardFunction, name: str, on_error: OnError) -> RewardFunction:
-    """`function` under `name`, giving exactly one float or None for each completion.
-
-    An exception is no verdict: the batch is scored one by one and the completions that fail are missing (None), each
-    told to `on_error`. Raises RewardContractError for a wrong count or kind, and when all of a batch fail; an
-    exhausted memory is no fault of a completion and is raised as it is.
-    """
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
-
-        async def score_async(**kwargs: Any) -> list[float | None]:
-            return _scores(name, await function(**kwargs), len(kwargs["completions"]))
-
-        score_async.__name__ = name
-        return score_async
-
-    def score(**kwargs: Any) -> list[float | None]:
+    def call(self, kwargs: dict[str, Any]) -> Generator[Any, Any, list[float | None]]:
+        """A generator that yields what the function returned and is sent what is in it: so that a plain function and
+        an async one are treated by the same lines."""
         count = len(kwargs["completions"])
+        logged = _Logged(kwargs)
         try:
-            output = function(**kwargs)
+            output = yield self.function(**logged.within(kwargs))
         except StudioError:
             raise
         except Exception as error:
             if is_out_of_memory(error):
                 raise
-            return _one_by_one(function, name, kwargs, count, on_error)
-        return _scores(name, output, count)
+        else:
+            scores = _scores(self.name, output, count)
+            logged.hand_on()
+            self.dead_batches = 0
+            return scores
+        scores, rows, failures = [], [], 0
+        for index in range(count):
+            row = _row(kwargs, index, count)
+            try:
+                output = yield self.function(**logged.within(row))
+                scores.append(_scores(self.name, output, 1)[0])
+                rows.append(logged.take())
+            except StudioError:
+                raise
+            except Exception as error:
+                if is_out_of_memory(error):
+                    raise
+                failures += 1
+                scores.append(None)
+                rows.append([])
+                self.on_error(self.name, index, row["completions"][0], traceback.format_exc())
+        logged.hand_on(rows)
+        self.dead_batches = self.dead_batches + 1 if failures == count else 0
+        if self.dead_batches >= DEAD_BATCHES:
+            raise RewardContractError(
+                f"The reward function '{self.name}' failed on every completion of {DEAD_BATCHES} batches in a row; "
+                "the tracebacks are in the log."
+            )
+        return scores
+
+
+def checked(function: RewardFunction, name: str, on_error: OnError) -> RewardFunction:
+    """`function` under `name`, giving exactly one float or None for each completion; async where the function is.
+
+    An exception is no verdict: the batch is scored one by one and the completions that fail are missing (None), each
+    told to `on_error`. Raises RewardContractError for a wrong count or kind, and when all completions of DEAD_BATCHES
+    batches in a row fail; an exhausted memory is no fault of a completion and is raised as it is.
+    """
+    within = Checked(function, name, on_error)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+
+        async def score_async(**kwargs: Any) -> list[float | None]:
+            steps = within.call(kwargs)
+            awaited = next(steps)
+            while True:
+                try:
+                    value = await awaited
+                except Exception as error:
+                    step = functools.partial(steps.throw, error)
+                else:
+                    step = functools.partial(steps.send, value)
+                try:
+                    awaited = step()
+                except StopIteration as done:
+                    return done.value
+
+        score_async.__name__ = name
+        return score_async
+
+    def score(**kwargs: Any) -> list[float | None]:
+        steps = within.call(kwargs)
+        try:
+            output = next(steps)
+            while True:
+                output = steps.send(output)
+        except StopIteration as done:
+            return done.value
 
     score.__name__ = name
     return score
