@@ -135,6 +135,23 @@ def _processes(_: Settings) -> Iterator[Finding]:
         yield Finding("processes", "fail", locks.NO_LOCKS)
 
 
+def _sandbox(_: Settings) -> Iterator[Finding]:
+    from backend import sandbox
+
+    found = sandbox.report()
+    if found.tier == "none":
+        yield Finding(
+            "sandbox",
+            "warn",
+            Text(
+                en=f"{found.words.en}; the rewards code and sql and sandboxed custom rewards are refused",
+                ko=f"{found.words.ko}. code, sql 보상과 샌드박스 사용자 보상은 쓸 수 없습니다",
+            ),
+        )
+    else:
+        yield Finding("sandbox", "ok" if found.tier == "T1" else "warn", found.words)
+
+
 def _device(_: Settings) -> Iterator[Finding]:
     facts = device.facts()
     bf16 = "bf16" if facts.bf16 else "no bf16" if facts.kind != "cpu" else "float32"
@@ -246,6 +263,7 @@ CHECKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     _packages,
     _sqlite,
     _processes,
+    _sandbox,
     _device,
     _home,
     _database,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -12,9 +11,9 @@ import time
 from typing import Any
 
 from backend.sandbox.host import current, unavailable
-from backend.sandbox.inside.zygote import LOCKED
+from backend.sandbox.inside import LOCKED
 
-GRACE_S = 5.0
+GRACE_S = 10.0
 CHUNK = 1 << 16
 SEALS = 0x000F  # F_SEAL_SEAL | SHRINK | GROW | WRITE
 F_ADD_SEALS = 1033
@@ -22,6 +21,8 @@ F_ADD_SEALS = 1033
 
 def _sealed(data: bytes, name: str) -> int:
     """A descriptor of a file in memory that holds `data`, at its start, and can no longer be changed."""
+    import fcntl  # there is none on Windows, where this file must import
+
     fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     view = memoryview(data)
     while view:

@@ -11,15 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from backend.sandbox.child import GRACE_S, Child, read_some, ready
-from backend.sandbox.outcome import Answer, Outcome, Program, Ran
+from backend.sandbox.outcome import Answer, Outcome, Program, Ran, SandboxUnavailable
 
 MAX_RESULT = 16 << 20
 DEADLY = {signal.SIGXCPU: Outcome.TIMEOUT, signal.SIGKILL: Outcome.OOM}
 
 
 def at_once() -> int:
-    """How many programs run at a time: one a core, as each has a limit of wall time; two where there is one core."""
-    return max(2, len(os.sched_getaffinity(0)))
+    """How many programs run at a time: one a core, as each has a limit of wall time; 2 to 32."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(32, max(2, cores))
 
 
 def run_many(programs: Sequence[Program]) -> list[Ran]:
@@ -31,7 +32,14 @@ def run_many(programs: Sequence[Program]) -> list[Ran]:
 
 
 def run(program: Program) -> Ran:
-    """One program, in the calling thread."""
+    """One program, in the calling thread; on another zygote where the first one was lost meanwhile."""
+    try:
+        return _run(program)
+    except SandboxUnavailable:
+        return _run(program)
+
+
+def _run(program: Program) -> Ran:
     job = {"kind": program.kind, "source": program.source, "calls": program.calls, "payload": program.payload}
     child = Child(job, stdin=program.stdin or "", memory_mb=program.memory_mb, limit_s=program.limit_s)
     try:
@@ -69,7 +77,8 @@ def _watch(child: Child, program: Program) -> Ran:
         pipes = [pipe for pipe in (out, result) if pipe.open and not pipe.over]
         left = deadline - time.monotonic()
         if left <= 0:
-            child.wait_end(0)
+            child.wait_end()
+            break
         found = ready(left, child.control.fileno(), *(pipe.fd for pipe in pipes))
         for pipe in pipes:
             if pipe.fd in found:

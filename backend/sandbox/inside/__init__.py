@@ -3,3 +3,5 @@
 The zygote loads this folder as a top-level package named `inside`, without the rest of the project; so its files import
 each other relatively and nothing else of ours.
 """
+
+LOCKED = b"locked"  # what a child says on its control socket once it is shut in

@@ -18,6 +18,7 @@ import sys
 import threading
 import traceback
 import types
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import typed
@@ -57,16 +58,13 @@ def describe(error: BaseException, below: str = PROGRAM) -> str:
     return text if len(text) <= MAX_ERROR else text[: MAX_ERROR // 2] + " ... " + text[-MAX_ERROR // 2 :]
 
 
-def main() -> int:
-    """Reads the job, runs it; the exit status of the child."""
+def main(kinds: Mapping[str, Callable[[Any], int]]) -> int:
+    """Reads the job, runs it; the exit status of the child. `kinds`: what runs a payload that is no Python."""
     job = json.loads(read_all(JOB))
     os.close(JOB)
     same_chance()
-    if job["kind"] == "sql":
-        from . import sql
-
-        return sql.main(job["payload"])
-    return python(job["source"], job["calls"])
+    run = kinds.get(job["kind"])
+    return python(job["source"], job["calls"]) if run is None else run(job["payload"])
 
 
 def same_chance() -> None:

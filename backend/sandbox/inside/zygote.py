@@ -19,12 +19,12 @@ import time
 import traceback
 from typing import Any
 
-from . import harness, landlock, limits, seccomp, selftest, serve
+from . import LOCKED, harness, landlock, limits, seccomp, selftest, serve, sql
 from .confine import CONTROL, KEPT, Walls, confine, place
 from .preload import preload
 
 DESCRIPTORS = 6
-LOCKED = b"locked"
+KINDS = {"sql": sql.main}
 RECOUNT_S = 2.0
 
 
@@ -175,7 +175,7 @@ def _child(zygote: Zygote, received: list[int], most: limits.Limits, session: bo
         os.write(CONTROL, repr(error)[:1000].encode())
         os._exit(status)
     try:
-        status = serve.main() if session else harness.main()
+        status = serve.main() if session else harness.main(KINDS)
     finally:
         os._exit(status)
 
