@@ -270,25 +270,35 @@ def _state(tree: ast.Module) -> list[Problem]:
     return []
 
 
+NETWORK = ("socket", "ssl", "urllib.request", "http.client", "smtplib", "ftplib", "imaplib", "xmlrpc")
+
+
 def _imports(tree: ast.Module) -> list[Problem]:
-    """A note at each import that the sandbox does not have."""
+    """A note at each import that is no use in the sandbox."""
     problems: list[Problem] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
         for name in names:
             root = name.split(".")[0]
-            if root and root != "numpy" and root not in sys.stdlib_module_names:
-                text = Text(
-                    en=f"line {node.lineno}: the sandbox has the standard library and numpy, not {root}; it needs the "
-                    "level trusted",
-                    ko=f"{node.lineno}번째 줄: 샌드박스에는 표준 라이브러리와 numpy만 있고 {root}은(는) 없습니다. "
-                    "신뢰(trusted) "
-                    "수준이 필요합니다",
+            if name in NETWORK:
+                en, ko = (
+                    f"the sandbox has no network, which {name} is for",
+                    f"샌드박스에서는 {name}(네트워크)을 쓸 수 없습니다",
                 )
-                problems.append(Problem("import", text, node.lineno, stops=False, offer={"level": "trusted"}))
+            elif root and root != "numpy" and root not in sys.stdlib_module_names:
+                en = f"the sandbox has the standard library and numpy, not {root}"
+                ko = f"샌드박스에는 표준 라이브러리와 numpy만 있고 {root}은(는) 없습니다"
+            else:
+                continue
+            text = Text(
+                en=f"line {node.lineno}: {en}; it needs the level trusted",
+                ko=f"{node.lineno}번째 줄: {ko}. 신뢰(trusted) 수준이 필요합니다",
+            )
+            problems.append(Problem("import", text, node.lineno, stops=False, offer={"level": "trusted"}))
+            break
     return problems

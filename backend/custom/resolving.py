@@ -49,8 +49,8 @@ def is_file(name: str) -> bool:
     return FILE.fullmatch(name) is not None
 
 
-def from_file(words: str, level: Level) -> Version:
-    """A version 0, not saved, of "file.py[:function]"."""
+def from_file(words: str, level: Level, name: str | None = None) -> Version:
+    """A version 0, not saved, of "file.py[:function]"; `name`, the reward's, decides among several functions."""
     refuse_on_space()
     found = FILE.fullmatch(words)
     path = Path(found["path"] if found else words).expanduser()
@@ -58,7 +58,7 @@ def from_file(words: str, level: Level) -> Version:
         source = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         raise Refused(Text(en=f"{path}: cannot be read ({error})", ko=f"{path}: 읽을 수 없습니다({error})")) from error
-    return unsaved(source, level, found["function"] if found else None)
+    return unsaved(source, level, found["function"] if found else None, name)
 
 
 def unsaved(source: str, level: Level, function: str | None = None, name: str | None = None) -> Version:

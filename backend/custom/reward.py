@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 HUNG_IN_A_ROW = 4  # completions that run over one after another; the rest of the batch is then not tried
 DEAD_BATCHES = 3  # whole batches in a row without one score, in a run: the reward cannot work
+KEPT_PRINTS = 16 * 1024
 SLOW_SHARE = 0.5  # of its limit
 ENDED = ("timeout", "oom", "died")
 
@@ -35,11 +36,20 @@ class BrokenReward(StudioError):
     """A reward gave what TRL cannot take; the words name the function, the row and the value."""
 
 
+class NotLoaded(StudioError):
+    """The source raised when it was loaded. `failure`: {"error", "traceback", "line"}."""
+
+    def __init__(self, text: Text, failure: Mapping[str, Any]) -> None:
+        super().__init__(text)
+        self.failure = failure
+
+
 class CustomReward:
     """One saved version with its arguments bound. Any thread may call it; calls wait for one another.
 
     `columns`: those of the rows that it cannot do without. `restarts`: how often its process was ended and began anew,
-    each time without what the code kept in globals. `gives_up`: raise after DEAD_BATCHES (in a run).
+    each time without what the code kept in globals. `gives_up`: raise after DEAD_BATCHES (in a run). `prints`: the
+    beginning of all that it printed, of `printed` bytes.
     """
 
     bounds: tuple[float, float] | None = None
@@ -53,7 +63,7 @@ class CustomReward:
         self.columns = of_version(version, {"columns": self.mapping}).columns
         self.failed = 0
         self.gives_up = False
-        self.last: Answer | None = None
+        self.prints, self.printed = "", 0
         self._dead = 0
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
         self._notices: dict[str, Text] = {}
@@ -128,11 +138,12 @@ class CustomReward:
         return {"prompts": prompts, "completions": list(completions), **given, **self.args}
 
     def _call(self, values: Mapping[str, Any], count: int, state: Any) -> Answer:
-        answer = self.last = self._process.call(call_text(values, count, state), self.limit_s)
+        answer = self._process.call(call_text(values, count, state), self.limit_s)
+        self.prints, self.printed = (self.prints + answer.prints)[:KEPT_PRINTS], self.printed + answer.printed
         if self._print_log is not None:
             self._print_log.add(answer.prints, answer.printed)
         if answer.outcome == "load":
-            raise StudioError(told.not_loaded_words(self.version, answer.value))
+            raise NotLoaded(told.not_loaded_words(self.version, answer.value), answer.value)
         if answer.outcome == "broken":
             raise BrokenReward(told.broken_words(self.__name__, answer.value, count))
         if answer.outcome == "timeout" or answer.seconds > SLOW_SHARE * self.limit_s:

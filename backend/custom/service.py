@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.custom.description import describe, of_version
+from backend.custom.dryrun import Shape, dry_run
 from backend.custom.library import CONFIRM, Level, Library, Version
 from backend.custom.look import look
 from backend.custom.naming import ON_SPACE, on_space, refuse_on_space
+from backend.custom.templates import TEMPLATES
+from backend.errors import Refused
 from backend.settings import Settings
+from backend.text import Text
 
 
 class CustomService:
@@ -38,7 +42,7 @@ class CustomService:
         """Description.to_json of a built-in or custom reward. NotFound."""
         return describe(self.settings.home, name, version).to_json()
 
-    def list(self) -> list[dict[str, Any]]:
+    def saved(self) -> list[dict[str, Any]]:
         """Every saved reward: its description, its versions (the newest last) and when the newest was saved."""
         found = []
         for name in self.names():
@@ -75,6 +79,34 @@ class CustomService:
     ) -> Version:
         """Library.save."""
         return self.library.save(name, source, level, confirmed, function, settings)
+
+    def templates(self) -> list[dict[str, Any]]:
+        """A source to begin with for each common shape: {"id", "title", "about", "level", "source", "rows"}."""
+        return [template.to_json() for template in TEMPLATES]
+
+    def test(
+        self,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        name: str | None = None,
+        version: int | None = None,
+        source: str | None = None,
+        level: Level = "sandboxed",
+        confirmed: bool = False,
+        function: str | None = None,
+        args: Mapping[str, Any] | None = None,
+        shape: Shape = "rows",
+    ) -> dict[str, Any]:
+        """dry_run of a source that is not saved, or of a saved reward. A trusted source must be confirmed first, since
+        it runs code as the user. Refused, NotFound."""
+        refuse_on_space()
+        if source is None:
+            return dry_run(self.library.get(name or "", version), rows, args, shape)
+        if level == "trusted" and not confirmed:
+            raise Refused(Text(en=f"confirmed=False: {CONFIRM.en}", ko=f"confirmed=False: {CONFIRM.ko}"))
+        seen = look(source, function, name, level)
+        chosen = seen.function.name if seen.function else function or ""
+        return dry_run(Version(name or chosen or "reward", 0, source, level, chosen, "", ""), rows, args, shape)
 
     def delete(self, name: str) -> None:
         """Library.delete. Runs keep their own copies."""
