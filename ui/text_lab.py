@@ -35,14 +35,18 @@ TEXTS: dict[str, Text] = {
     "lab.arguments": Text("{n} arguments", "인자 {n}개"),
     "lab.arguments_1": Text("1 argument", "인자 1개"),
     "lab.rows_title": Text("Rows", "데이터"),
-    "lab.dataset": Text("Dataset: a built-in one, a stored one, a file", "데이터셋: 기본 제공, 저장된 것, 파일"),
+    "lab.dataset": Text("Dataset or file", "데이터셋 또는 파일"),
     "lab.rows": Text("How many rows", "행 수"),
+    "lab.n_rows": Text("{n} rows", "{n}행"),
+    "lab.n_rows_1": Text("1 row", "1행"),
     "lab.dataset_args": Text("Arguments of the dataset", "데이터셋 인자"),
     "lab.set_stored": Text("A stored set of {rows} rows.", "저장된 데이터셋, {rows}행."),
     "lab.set_built_in": Text("Built in; its rows are made here.", "기본 제공 데이터셋. 행은 여기서 만듭니다."),
     "lab.set_file": Text("Read from the file {path} on this machine.", "이 컴퓨터의 파일 {path}에서 읽습니다."),
-    "lab.set_other": Text("Neither built in nor stored here.", "기본 제공도 아니고 여기에 저장된 것도 아닙니다."),
-    "lab.start_here": Text("New run with these rewards and rows", "이 보상과 데이터로 새 실행"),
+    "lab.set_other": Text(
+        "Not stored here: a name on the hub, or none.", "여기에 저장되지 않은 이름입니다(허브 이름일 수 있음)."
+    ),
+    "lab.start_here": Text("New run from here", "이대로 새 실행 만들기"),
     "lab.handed": Text(
         "Rewards and rows are as they stand on the bench ({n} settings).",
         "보상과 데이터를 실험실에 있는 그대로 옮겼습니다(설정 {n}개).",
