@@ -144,6 +144,8 @@ def _bad(found: Scan, fault: Fault) -> None:
     found.counts["bad_rows"] += 1
     found.counts[fault.code] += 1
     left_out = found.mapping.bad_rows == "drop" and not fault.fatal
+    if fault.code == "no_column" and found.counts["no_column"] > 1 and not found.counts["usable"]:
+        return  # so far no row has it: said once
     if len(found.problems) < MOST_PROBLEMS:
         found.problems.append(("warn" if left_out else "error", fault))
 
@@ -181,10 +183,10 @@ def _close(found: Scan, converter: Converter, same: Repeats, golds: GoldCheck | 
         longest = counts["longest_prompt"]
         found.notes.append(
             Text(
-                f"{counts['long_prompts']} prompts have more than {LONG:,} characters (the longest {longest:,}); a run "
-                "leaves out those that are too long for its model, and counts them",
-                f"{LONG:,}자를 넘는 프롬프트가 {counts['long_prompts']}개입니다(최대 {longest:,}자). 모델이 받을 수 없이 긴 "
-                "것은 실행에서 빼고 그 수를 알립니다",
+                f"{counts['long_prompts']} prompts have more than {LONG:,} characters (the longest {longest:,}); "
+                "a run leaves out those that are too long for its model, and counts them",
+                f"{LONG:,}자를 넘는 프롬프트가 {counts['long_prompts']}개입니다(최대 {longest:,}자). "
+                "모델이 받을 수 없이 긴 것은 실행에서 빼고 그 수를 알립니다",
             )
         )
     for name, many in (

@@ -6,16 +6,20 @@ A `mapping` says how a file's columns are meant; every key may be left out:
     system_prompt     one system message for every row
     chat              true: plain prompts become a conversation
     kind              "prompts" (default) or "sft" (rows for the supervised warm-up)
-    encoding          utf-8, utf-16, cp949, ...; found out where it is left out
+    encoding          utf-8, utf-16-le, cp949, ...; found out where it is left out
     delimiter         of a CSV; found out where it is left out
-    last_assistant    "refuse" (default), "drop" or "ground_truth": what to do with a conversation that ends in an answer
+    last_assistant    "refuse" (default), "drop" or "ground_truth": for conversations that end in an answer
     bad_rows          "refuse" (default) or "drop": leave rows out that cannot be used, and count them
     rewards           names of rewards that the ground truths are tried with
-Report (of `check`): {"ok", "rows", "columns", "encoding", "delimiter", "problems": [{"row", "column", "what": {en, ko}}],
-"counts": {name: number}, "preview": [{column: clipped text}], "mapping": what was used, "offers": [{"mapping": keys to
-set, "words": {en, ko}}], "notes": [{en, ko}], "kind", "bytes"}. `row` is the number of the row in the file, from 1, or None.
-Meta (of a stored set): {"name", "kind", "rows", "columns", "filled", "sha256", "bytes", "source", "encoding", "mapping",
-"counts", "notes", "created_at"}.
+    subset, split, revision   of a hub set
+Report (of `check`): {"ok", "rows", "columns", "encoding", "delimiter",
+"problems": [{"row", "column", "what": {en, ko},
+"level": "error"|"warn", "code"}], "counts": {name: number}, "preview": [{column: clipped cell}] (50 rows as they
+stand in the file), "rendered": [row as the trainer gets it] (3), "mapping": what was used, "offers": [{"mapping": keys
+to set, "words": {en, ko}}], "notes": [{en, ko}], "kind", "bytes", "filled": {column: rows that hold something}}. `row`
+is the number of the row in the file, from 1, or None. At most 200 problems are listed; the counts are whole.
+Meta (of a stored set): {"name", "kind", "rows", "different", "columns", "filled", "sha256", "bytes", "source",
+"encoding", "mapping", "counts", "notes", "created_at"} and for generated sets {"generator", "args", "rewards", ...}.
 """
 
 from __future__ import annotations
@@ -24,9 +28,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.errors import Refused
+from backend.data import clip, derive, making, pinning, sampling, sources, taking
+from backend.data.store import Store, valid_name
+from backend.data.uploads import ID, Uploads
 from backend.settings import Settings
-from backend.text import Text
 from storage.reader import Reader
 
 
@@ -36,6 +41,8 @@ class DataService:
     def __init__(self, settings: Settings, reader: Reader) -> None:
         self.settings = settings
         self.reader = reader
+        self.uploads = Uploads(settings.home)
+        self._store = Store(settings.home)
 
     # --- files ---
 
@@ -45,21 +52,14 @@ class DataService:
         `filename` is only text, shown as the source; its ending says what kind of file it is. Refused above 2 GB and
         for an ending that is not read. Uploads are removed after `store` or after a day.
         """
-        raise _not_yet()
+        return self.uploads.add(filename, chunks)
 
     def check(self, source: str | Path, mapping: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The report of a file, an upload id or a hub name under `mapping`; nothing is kept.
 
         NotFound where there is no such file; a file that cannot be read is a report with "ok": False.
         """
-        from backend.data import files
-
-        rows = files.rows(Path(source), {})
-        return {
-            "ok": True, "rows": len(rows), "columns": list(rows[0]), "encoding": "utf-8", "delimiter": None,
-            "problems": [], "counts": {"rows": len(rows)}, "preview": rows[:50], "mapping": dict(mapping or {}),
-            "offers": [], "notes": [], "kind": "prompts", "bytes": Path(source).stat().st_size,
-        }  # fmt: skip
+        return taking.check(source, mapping, self.uploads)
 
     def store(
         self, source: str | Path, name: str, mapping: Mapping[str, Any] | None = None, *, replace: bool = True
@@ -68,56 +68,83 @@ class DataService:
 
         Refused, with `.report`, where `check` finds a problem, and for a name that cannot be one.
         """
-        raise _not_yet()
+        name = valid_name(name)
+        made = taking.store(self._store, source, name, mapping, self.uploads, replace=replace, needed=self._needed())
+        if ID.fullmatch(str(source)):
+            self.uploads.remove(str(source))
+        return made
 
     # --- generated and derived sets ---
 
     def generators(self) -> list[dict[str, Any]]:
         """[{"name", "label": {en, ko}, "help": {en, ko}, "available": bool, "why": {en, ko} | None, "args": [{"name",
         "kind": "int"|"float"|"bool"|"text"|"choice"|"list", "default", "choices", "help": {en, ko}}], "rewards"}]."""
-        return []
+        return making.generators()
 
     def tasks(self, task: str | None = None) -> list[dict[str, Any]]:
         """Tasks of reasoning-gym: [{"name", "category", "settings": [{"name", "kind", "default"}], "example"}].
 
         With `task` only that one, with an example. Refused, with the command to install it, where it is not there.
         """
-        return []
+        return making.tasks(task)
 
     def make(self, generator: str, name: str, args: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Generate a set and keep it as `name`; its meta. Args: n, seed, and the generator's own."""
-        raise _not_yet()
+        return making.make(self._store, generator, valid_name(name), args or {}, self._needed())
 
-    def filter(self, name: str, new_name: str, prompt_ids: Sequence[str]) -> dict[str, Any]:
-        """The rows of `name` whose prompt_id is one of `prompt_ids`, kept as `new_name`; its meta."""
-        raise _not_yet()
+    def filter(self, name: str | Mapping[str, Any], new_name: str, prompt_ids: Sequence[str]) -> dict[str, Any]:
+        """The rows whose prompt_id is one of `prompt_ids`, kept as `new_name`; its meta.
+
+        `name`: a stored set, or config values, whose training rows are meant.
+        """
+        found = self.rows(name)
+        return derive.chosen(self._store, found, valid_name(new_name), prompt_ids, _called(name), self._needed())
 
     def best_of(self, run_id: str, name: str, min_reward: float | None = None, per_prompt: int = 1) -> dict[str, Any]:
         """A warm-up set from a run's best completions, at most `per_prompt` a prompt; its meta."""
-        raise _not_yet()
+        limits = derive.Limits(min_reward, per_prompt)
+        return derive.best_of(self._store, self.reader, run_id, valid_name(name), limits, self._needed())
 
     # --- stored sets ---
 
     def sets(self) -> list[dict[str, Any]]:
         """The metas of all stored sets, the newest first, each with "used_by": ids of runs that name it."""
-        return []
+        self.uploads.clean()
+        users: dict[str, list[str]] = {}
+        for run in self.reader.runs():
+            for field in ("dataset", "sft_dataset"):
+                users.setdefault(str(run.config.get(field) or ""), []).append(run.id)
+        return [{**meta, "used_by": users.get(meta["name"], [])} for meta in self._store.metas()]
 
     def show(self, name: str, limit: int = 50) -> dict[str, Any]:
         """The meta with "preview": the first `limit` rows with clipped cells. NotFound with the names there are."""
-        raise _not_yet()
+        meta = self._store.meta(name)
+        rows = sampling.first(self._store, meta["sha256"], limit)
+        return {**meta, "preview": [clip.shown(row) for row in rows]}
 
     def rows(self, name: str | Mapping[str, Any], limit: int | None = None) -> list[dict[str, Any]]:
-        """The first `limit` rows, whole: of a stored set by name, or of what the `dataset` of config values means."""
-        raise _not_yet()
+        """The first `limit` rows, whole: of a stored set by name, or the training rows that config values mean."""
+        if isinstance(name, str) and self._store.has(name):
+            return sampling.first(self._store, self._store.meta(name)["sha256"], limit)
+        if isinstance(name, str) and "/" not in name and name not in sources.BUILT_IN and not Path(name).suffix:
+            self._store.meta(name)  # NotFound, with the sets there are
+        values = {"dataset": name} if isinstance(name, str) else name
+        return sampling.training(values, self.settings.home, limit)
 
     def sample(self, values: Mapping[str, Any], n: int = 32) -> list[dict[str, Any]]:
-        """`n` training rows of whatever the config `values` (dataset, dataset_args, seed, ...) mean, drawn by seed."""
-        raise _not_yet()
+        """`n` training rows of whatever the config `values` (dataset, dataset_args, seed, ...) mean, drawn by seed.
+
+        Of a hub set and of a large local file only the first rows are drawn from (see sampling.FIRST).
+        """
+        return sampling.sample(values, self.settings.home, n)
 
     def delete(self, name: str) -> None:
         """Remove a stored set. Its rows stay while a run that has not copied them yet needs them."""
-        raise _not_yet()
+        self._store.delete(name, self._needed())
+
+    def _needed(self) -> set[str]:
+        return pinning.needed(self.reader.runs(), self.settings.run_dir)
 
 
-def _not_yet() -> Refused:
-    return Refused(Text(en="not built yet", ko="아직 만들지 않았습니다"))
+def _called(name: str | Mapping[str, Any]) -> str:
+    return name if isinstance(name, str) else str(name.get("dataset") or "arithmetic")
