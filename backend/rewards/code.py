@@ -10,7 +10,7 @@ from backend.rewards._fences import last_code
 from backend.rewards._tests import Call, Stream, Test, Unreadable, tests
 from backend.rewards.extract import reasoning
 from backend.rewards.verdict import Verdict
-from backend.sandbox import OUTPUT_LIMIT, Answer, Outcome, Program, Ran, at_once, decode, run_many, same
+from backend.sandbox import OUTPUT_LIMIT, RESULT_LIMIT, Answer, Outcome, Program, Ran, at_once, decode, run_many, same
 from backend.text import Text
 
 LABEL = {"en": "Code", "ko": "코드"}
@@ -104,7 +104,9 @@ class _Trial:
         calls = [test for test in wanted if isinstance(test, Call)]
         if calls:
             texts = tuple(test.call for test in calls)
-            self.runs.append((Program(source, texts, limit_s=limit_s, memory_mb=memory_mb), calls))
+            most = RESULT_LIMIT + 2 * sum(len(test.expect) for test in calls)
+            program = Program(source, texts, limit_s=limit_s, memory_mb=memory_mb, result_limit=most)
+            self.runs.append((program, calls))
         for test in wanted:
             if isinstance(test, Stream):
                 most = OUTPUT_LIMIT + len(test.stdout.encode("utf-8", "replace"))
@@ -154,12 +156,16 @@ def _complaint(test: Test, ran: Ran, place: int) -> str:
         if lines(ran.stdout) == lines(test.stdout):
             return ""
         return f"stdin {_short(repr(test.stdin))}: printed {_short(repr(ran.stdout))}, not {_short(repr(test.stdout))}"
-    answer = ran.values[place] if place < len(ran.values) else Answer(None, ran.error or "it ended before it answered")
+    answer = ran.values[place] if place < len(ran.values) else Answer(error=ran.error or "it ended without an answer")
     if answer.error is not None:
         return _short(f"{test.call}: {_last_line(answer.error)}")
-    if same(test.wanted, answer.value):
-        return ""
-    return f"{_short(test.call)} gave {_short(_shown(answer.value))}, not {_short(test.expect)}"
+    try:
+        value = answer.value
+        if same(test.wanted, value):
+            return ""
+    except (ValueError, RecursionError) as error:
+        return _short(f"{test.call} gave what is no value: {error}")
+    return f"{_short(test.call)} gave {_short(_shown(value))}, not {_short(test.expect)}"
 
 
 def _shown(encoded: Any) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 from backend.sandbox.child import GRACE_S, Child, read_some, ready
 from backend.sandbox.outcome import Answer, Outcome, Program, Ran, SandboxUnavailable
 
-MAX_RESULT = 16 << 20
+VALUE = '{"value":'
+MAX_LINE = 64 << 10
 DEADLY = {signal.SIGXCPU: Outcome.TIMEOUT, signal.SIGKILL: Outcome.OOM}
 
 
@@ -70,7 +71,7 @@ class _Gathered:
 
 def _watch(child: Child, program: Program) -> Ran:
     out = _Gathered(child.stdout, program.output_limit)
-    result = _Gathered(child.result, MAX_RESULT)
+    result = _Gathered(child.result, program.result_limit)
     deadline = time.monotonic() + program.limit_s + GRACE_S
     over = False
     while child.ended is None:
@@ -91,7 +92,7 @@ def _watch(child: Child, program: Program) -> Ran:
     for pipe in (out, result):  # it has ended: what it wrote is all there
         while pipe.open and not pipe.over and read_more(pipe):
             pass
-    return _ran(child.ended, out, result, over or out.over or result.over)
+    return _ran(program, child.wait_end(), out, result, over or out.over or result.over)
 
 
 def read_more(pipe: _Gathered) -> bool:
@@ -100,7 +101,7 @@ def read_more(pipe: _Gathered) -> bool:
     return len(pipe.data) > before
 
 
-def _ran(ended: dict[str, Any], out: _Gathered, result: _Gathered, over: bool) -> Ran:
+def _ran(program: Program, ended: dict[str, Any], out: _Gathered, result: _Gathered, over: bool) -> Ran:
     stdout = out.data[: out.most].decode("utf-8", "replace")
     values, error, broken = _lines(bytes(result.data[: result.most]))
     seconds = float(ended["seconds"])
@@ -112,7 +113,10 @@ def _ran(ended: dict[str, Any], out: _Gathered, result: _Gathered, over: bool) -
     if ended["late"]:
         return made(Outcome.TIMEOUT, f"stopped after {seconds:.1f} s")
     if over:
-        return made(Outcome.OUTPUT_LIMIT, f"stopped: it put out more than {out.most} bytes")
+        return made(
+            Outcome.OUTPUT_LIMIT,
+            f"stopped: more than {program.output_limit} bytes printed or {program.result_limit} returned",
+        )
     if error == "oom":
         return made(Outcome.OOM, "it ran out of memory")
     if status < 0:
@@ -128,15 +132,16 @@ def _ran(ended: dict[str, Any], out: _Gathered, result: _Gathered, over: bool) -
 def _lines(data: bytes) -> tuple[tuple[Answer, ...], str, bool]:
     """(an answer a call, the error of the source or "oom", whether anything else stood there)."""
     answers: list[Answer] = []
-    for line in data.splitlines():
+    for line in data.decode("ascii", "replace").split("\n")[:-1]:
+        if line.startswith(VALUE) and line.endswith("}"):
+            answers.append(Answer(line[len(VALUE) : -1]))
+            continue
         try:
-            match json.loads(line, parse_constant=_no_constant):
-                case {"value": value}:
-                    answers.append(Answer(value))
+            match json.loads(line[:MAX_LINE]):
                 case {"failed": str(text)}:
                     return tuple(answers), text, False
                 case {"error": str(text)}:
-                    answers.append(Answer(None, text))
+                    answers.append(Answer(error=text))
                 case {"oom": True}:
                     return tuple(answers), "oom", False
                 case _:
@@ -144,7 +149,3 @@ def _lines(data: bytes) -> tuple[tuple[Answer, ...], str, bool]:
         except (ValueError, RecursionError):
             return tuple(answers), "", True
     return tuple(answers), "", False
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(name)

@@ -17,7 +17,7 @@ from typing import Any
 
 MAX_DEPTH = 64
 MAX_NODES = 200_000
-MAX_CHARS = 4_000_000
+MAX_CHARS = 2_000_000
 LONG_INT = 1 << 63
 
 LISTS: dict[type, str | None] = {list: None, tuple: "tuple", set: "set", frozenset: "frozenset"}
