@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,18 +20,21 @@ from backend.text import Text
 
 START_S = 60.0
 ORDER_S = 10.0
-ENOUGH_STARTS = 3
-BOOT = "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import main; del sys.path[0]; main({fd})"
+AGAIN_S = 30.0  # a start that failed is not tried again before
+BOOT = (
+    "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import main; "
+    "del sys.path[0]; main({fd}, {landlock})"
+)
 
 
 class Zygote:
     """A running zygote. `hello` is what its self-test found: {"tier", "abi", "checks", "threads"}."""
 
-    def __init__(self) -> None:
-        """SandboxUnavailable, with what was said, where it does not come up."""
+    def __init__(self, landlock: bool = True) -> None:
+        """SandboxUnavailable, with what was said, where it does not come up. `landlock` False makes a T2 of it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            boot = BOOT.format(folder=str(Path(__file__).parent), fd=theirs.fileno())
+            boot = BOOT.format(folder=str(Path(__file__).parent), fd=theirs.fileno(), landlock=landlock)
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", boot],
                 env={},
@@ -87,21 +91,21 @@ class _Current:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.zygote: Zygote | None = None
-        self.failures = 0
+        self.failed: tuple[float, SandboxUnavailable] | None = None
 
     def get(self) -> Zygote:
         with self.lock:
             if self.zygote is not None and self.zygote.alive():
                 return self.zygote
             self._drop()
-            if self.failures >= ENOUGH_STARTS:
-                raise unavailable(f"it did not start {self.failures} times")
+            if self.failed is not None and time.monotonic() - self.failed[0] < AGAIN_S:
+                raise self.failed[1]
             try:
                 self.zygote = start()
-            except SandboxUnavailable:
-                self.failures += 1
+            except SandboxUnavailable as error:
+                self.failed = time.monotonic(), error
                 raise
-            self.failures = 0
+            self.failed = None
             return self.zygote
 
     def drop(self, zygote: Zygote) -> None:
@@ -130,12 +134,12 @@ class _Current:
                 zygote.close()
 
 
-def start() -> Zygote:
+def start(landlock: bool = True) -> Zygote:
     """A zygote whose self-test held. SandboxUnavailable, naming what did not hold, otherwise."""
     reason = refused_here()
     if reason is not None:
         raise unavailable(reason)
-    zygote = Zygote()
+    zygote = Zygote(landlock)
     broken = [check["name"] for check in zygote.hello["checks"] if not check["held"]]
     if broken:
         zygote.close()

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from . import limits
-from .kernel import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from .kernel import PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, drop_capabilities, prctl
 from .landlock import Ruleset
 from .seccomp import Filter
 
@@ -23,6 +23,7 @@ class Walls:
 
     filter: Filter
     ruleset: Ruleset | None
+    capset: int
 
 
 def place(descriptors: list[int]) -> None:
@@ -42,6 +43,7 @@ def confine(walls: Walls, most: limits.Limits, zygote: int, keep: int) -> None:
     prctl(PR_SET_PDEATHSIG, SIGKILL)  # after the change of user, which clears it
     if os.getppid() != zygote:
         os._exit(1)
+    drop_capabilities(walls.capset)
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if walls.ruleset is not None:
         walls.ruleset.restrict()

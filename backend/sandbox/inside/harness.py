@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import typed
-from .confine import JOB, RESULT
+from .confine import JOB, REQUESTS, RESULT
 
 OUT_OF_MEMORY = b'{"oom":true}\n'
 MAX_ERROR = 4000
@@ -61,7 +61,8 @@ def describe(error: BaseException, below: str = PROGRAM) -> str:
 def main(kinds: Mapping[str, Callable[[Any], int]]) -> int:
     """Reads the job, runs it; the exit status of the child. `kinds`: what runs a payload that is no Python."""
     job = json.loads(read_all(JOB))
-    os.close(JOB)
+    for fd in (JOB, REQUESTS):
+        os.close(fd)
     same_chance()
     run = kinds.get(job["kind"])
     return python(job["source"], job["calls"]) if run is None else run(job["payload"])

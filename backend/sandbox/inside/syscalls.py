@@ -138,6 +138,7 @@ NAMED: dict[str, tuple[int | None, int | None]] = {
     "shmget": (29, 194),
     "io_uring_setup": (425, 425),
     "pidfd_open": (434, 434),
+    "capset": (126, 91),
     "seccomp": (317, 277),
     "keyctl": (250, 219),
     "perf_event_open": (298, 241),

@@ -19,7 +19,7 @@ import time
 import traceback
 from typing import Any
 
-from . import LOCKED, harness, landlock, limits, seccomp, selftest, serve, sql
+from . import LOCKED, harness, landlock, limits, seccomp, selftest, serve, sql, syscalls
 from .confine import CONTROL, KEPT, Walls, confine, place
 from .preload import preload
 
@@ -46,8 +46,10 @@ class Child:
 
 
 class Zygote:
-    def __init__(self, orders: socket.socket) -> None:
-        self.orders = orders
+    """`landlock` False: as on a kernel without it, for the tests of T2."""
+
+    def __init__(self, orders: socket.socket, landlock: bool = True) -> None:
+        self.orders, self.landlock = orders, landlock
         self.children: dict[int, Child] = {}
         self.pid = os.getpid()
         self.counted = 0.0
@@ -60,7 +62,7 @@ class Zygote:
 
     def prepare(self) -> dict[str, Any]:
         """Builds the walls and tries them; what the caller is told first: {"tier", "abi", "checks", "why"}."""
-        abi = landlock.abi(self.machine)
+        abi = landlock.abi(self.machine) if self.landlock else 0
         self.count_tasks()
         self.base = limits.mapped_bytes()
         code = seccomp.program(self.machine, threads=self.tasks is not None)
@@ -68,7 +70,8 @@ class Zygote:
             ruleset = landlock.Ruleset(self.machine, abi) if abi else None
         except OSError:
             abi, ruleset = 0, None
-        self.walls = Walls(seccomp.Filter(self.machine, code), ruleset)
+        capset = syscalls.numbers(self.machine, syscalls.NAMED)["capset"]
+        self.walls = Walls(seccomp.Filter(self.machine, code), ruleset, capset)
         checks = selftest.compact(self.walls, self.machine, self.limits(512, 5.0))
         return {"abi": abi, "tier": "T1" if ruleset else "T2", "checks": checks, "threads": self.tasks is not None}
 
@@ -180,13 +183,13 @@ def _child(zygote: Zygote, received: list[int], most: limits.Limits, session: bo
         os._exit(status)
 
 
-def main(fd: int) -> None:
+def main(fd: int, landlock: bool = True) -> None:
     """The zygote's life, over the socket `fd`."""
     orders = socket.socket(fileno=fd)
     orders.set_inheritable(False)
     try:
         preload()
-        zygote = Zygote(orders)
+        zygote = Zygote(orders, landlock)
         hello = zygote.prepare()
     except BaseException:
         _tell(orders, {"failed": traceback.format_exc()[-3000:]})
