@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend import custom
+from backend import custom, data
 from backend.errors import NotFound, Refused, StudioError, WrongState
 from backend.processes import launcher
 from backend.processes.locks import held
@@ -34,6 +34,7 @@ RESUMABLE = (RunState.STOPPED, RunState.FAILED, RunState.LOST)
 STRUCTURAL = (
     "model", "model_args", "model_revision", "peft", "lora_r", "lora_alpha", "lora_target_modules",
     "lora_modules_to_save", "use_rslora", "use_dora", "lora_use_rslora", "lora_use_dora", "dataset", "dataset_args",
+    "dataset_sha256",
     "eval_size", "stages", "seed", "data_seed",
 )  # fmt: skip
 GRACE_S = 60.0
@@ -62,6 +63,7 @@ def create(settings: Settings, db: Database, checked: Any, preset: str | None) -
         folder.mkdir(parents=True, exist_ok=True)
     try:
         config["reward_versions"] = _pinned(settings, run_id, config)
+        config.update(data.pin(config, settings.home))
         create_run(db, run_id, name, config, preset, config.get("rewards") or ())
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)  # a folder of no run does no harm; the fault itself is told

@@ -32,9 +32,12 @@ def script_of(settings: Settings, run: Run) -> str:
     if (snapshot / "train.jsonl").is_file():
         train, held_out = rows.kept(snapshot)
     else:
-        split = data.load(config)
+        split = data.load(config, settings.home)
         train, held_out = split.train, split.eval
-    warmup = data.warmup_rows(config) if "sft" in config.stages else []
+    taken = snapshot / rows.WARMUP
+    warmup: list[dict[str, Any]] = []
+    if "sft" in config.stages:
+        warmup = rows.read(taken) if taken.is_file() else data.warmup_rows(config, settings.home)
     return script_text(config, _model(config, settings), train, held_out, warmup, title=f"{run.name} ({run.id})")
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from backend.data import stored, warmup
 from backend.data.store import BUILT_IN
 
-COPIED = ("data", "train.jsonl")  # in the run's folder, once it has taken its rows
-
 
 def pin(config: Mapping[str, Any], home: Path) -> dict[str, Any]:
     """What to change in a run's configuration: dataset_sha256, and sft_args.sha256 for stored warm-up rows.
@@ -30,12 +28,10 @@ def pin(config: Mapping[str, Any], home: Path) -> dict[str, Any]:
     return changes
 
 
-def needed(runs: Iterable[Any], run_dir: Any) -> set[str]:
-    """The states that a run which has not copied its rows yet may still want. `run_dir(id)`: a run's folder."""
+def needed(runs: Iterable[Any]) -> set[str]:
+    """The states that some run was made with: they can be resumed, exported and started again."""
     found: set[str] = set()
     for run in runs:
-        states = {run.config.get("dataset_sha256"), (run.config.get("sft_args") or {}).get(warmup.PIN)}
-        wanted = {state for state in states if isinstance(state, str)}
-        if wanted and not run_dir(run.id).joinpath(*COPIED).is_file():
-            found |= wanted
+        states = (run.config.get("dataset_sha256"), (run.config.get("sft_args") or {}).get(warmup.PIN))
+        found |= {state for state in states if isinstance(state, str)}
     return found

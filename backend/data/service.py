@@ -139,11 +139,11 @@ class DataService:
         return sampling.sample(values, self.settings.home, n)
 
     def delete(self, name: str) -> None:
-        """Remove a stored set. Its rows stay while a run that has not copied them yet needs them."""
+        """Remove a stored set. Its rows stay as long as there are runs that were made with them."""
         self._store.delete(name, self._needed())
 
     def _needed(self) -> set[str]:
-        return pinning.needed(self.reader.runs(), self.settings.run_dir)
+        return pinning.needed(self.reader.runs())
 
 
 def _called(name: str | Mapping[str, Any]) -> str:

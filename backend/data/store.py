@@ -164,9 +164,12 @@ class Store:
                 raise Refused(
                     Text(f"name: there is a set {name!r} already", f"name: {name!r} 데이터셋이 이미 있습니다")
                 )
+            earlier = self.meta(name)["states"] if path.is_file() else []
             size, count = written.size, written.rows
             sha256 = written.finish()
-            whole = {"name": name, "rows": count, "bytes": size, "sha256": sha256, **meta, "created_at": time.time()}
+            states = [state for state in earlier if state != sha256] + [sha256]
+            whole = {"name": name, "rows": count, "bytes": size, "sha256": sha256, **meta, "states": states,
+                     "created_at": time.time()}  # fmt: skip
             part = self.folder / f".{secrets.token_hex(8)}.part"
             part.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
             part.replace(path)

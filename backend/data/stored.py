@@ -46,6 +46,13 @@ def state(dataset: str, home: Path, sha256: str | None, kind: str = "prompts") -
     store = Store(home)
     meta = store.meta(dataset) if store.has(dataset) else None
     if sha256 is not None and (meta is None or meta["sha256"] != sha256):
+        if meta is not None and sha256 not in meta["states"]:
+            raise Refused(
+                Text(
+                    f"dataset_sha256: {sha256[:12]}… was never the state of {dataset!r}; empty means the newest",
+                    f"dataset_sha256: {sha256[:12]}…은(는) {dataset!r}의 상태가 아닙니다. 비워 두면 최신을 씁니다",
+                )
+            )
         store.path(sha256)
         return sha256, None
     if meta is None:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backend import data
+from backend.data import split
 from backend.errors import StudioError
 from backend.text import Text
 from backend.workers.capture import PROMPT_ID, stable_id
@@ -15,6 +17,9 @@ from backend.workers.capture import PROMPT_ID, stable_id
 if TYPE_CHECKING:
     from datasets import Dataset
 
+    from backend.workers.job import Job
+
+WARMUP = "warmup.jsonl"
 Row = dict[str, Any]
 
 
@@ -54,6 +59,28 @@ def snapshot(folder: Path, load: Callable[[], tuple[Sequence[Row], Sequence[Row]
         _write(held_out, with_ids(loaded_eval))
         _write(train, with_ids(loaded_train))
     return read(train), read(held_out)
+
+
+def warmup(job: Job, held_out: Sequence[Row]) -> list[Row]:
+    """Rows (prompt, completion) to imitate. Those of `sft_dataset` are taken once in a run's life and kept in its
+    folder, without those that ask what an evaluation row asks."""
+    if not job.config.sft_dataset:
+        return data.warmup_rows(job.config, job.settings.home)
+    path = job.run_dir / "data" / WARMUP
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        loaded = data.warmup_rows(job.config, job.settings.home)
+        left = split.without(loaded, held_out)
+        _write(path, left)
+        dropped = len(loaded) - len(left)
+        also = f"; {dropped} that ask what a held-out row asks were left out" if dropped else ""
+        job.writer.event(
+            "data",
+            f"warm-up: {len(left)} rows of {job.config.sft_dataset}{also}",
+            "warn" if dropped else "info",
+            {"dataset": job.config.sft_dataset, "rows": len(left), "left_out": dropped},
+        )
+    return read(path)
 
 
 LEFT_OUT = "left_out.json"

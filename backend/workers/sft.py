@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from peft import LoraConfig, PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 from trl.trainer.sft_config import SFTConfig
 
-from backend import data
 from backend.errors import StudioError
 from backend.text import Text
 from backend.workers import checkpoints, trl_adapter
+from backend.workers import rows as run_rows
 from backend.workers.callbacks import StageCallback
 from backend.workers.job import Job
 from backend.workers.memory import MemoryMeter
@@ -31,23 +32,25 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
-def warm_up(job: Job, model: str) -> str:
+def warm_up(job: Job, model: str, held_out: Sequence[dict[str, Any]] = ()) -> str:
     """Train on worked examples and return the folder of the resulting model. Done only once in a run's life.
+
+    `held_out`: the run's evaluation rows; what they ask is not practised here either.
 
     A stop saves a checkpoint of the warm-up; a later attempt goes on from it when its row says so.
     """
     target = checkpoints.sft_dir(job.run_dir)
     if checkpoints.read_manifest(target) is not None and checkpoints.problem(target) is None:
         return str(target)
-    _train(job, model, target)
+    _train(job, model, target, held_out)
     shutil.rmtree(checkpoints.sft_checkpoints_dir(job.run_dir), ignore_errors=True)
     free_memory()
     return str(target)
 
 
-def _train(job: Job, model: str, target: Path) -> None:
+def _train(job: Job, model: str, target: Path, held_out: Sequence[dict[str, Any]]) -> None:
     config = job.config
-    rows = data.warmup_rows(config)
+    rows = run_rows.warmup(job, held_out)
     if not rows:
         raise StudioError(
             Text(

@@ -49,7 +49,7 @@ class Attempt:
         train, held_out = self._rows()
         model = self._model()
         if "sft" in config.stages:
-            model = warm_up(job, model)
+            model = warm_up(job, model, held_out)
         if "grpo" in config.stages:
             self._grpo(model, train, held_out)
         if "probe" in config.stages:
@@ -73,10 +73,20 @@ class Attempt:
     def _rows(self) -> tuple[list[run_rows.Row], list[run_rows.Row]]:
         def load() -> tuple[list[run_rows.Row], list[run_rows.Row]]:
             self.job.enter("data")
-            split = data.load(self.job.config)
+            split = data.load(self.job.config, self.job.settings.home)
+            self._tell(split)
             return split.train, split.eval
 
         return run_rows.snapshot(self.job.run_dir / "data", load)
+
+    def _tell(self, split: data.DataSplit) -> None:
+        """Which rows these are: the run keeps them, whatever becomes of their source."""
+        state = f", state {split.sha256[:12]} (SHA-256)" if split.sha256 else ""
+        self.job.writer.event(
+            "data",
+            f"{split.name}: {len(split.train)} rows to train on, {len(split.eval)} held out{state}",
+            data={"dataset": split.name, "train": len(split.train), "eval": len(split.eval), "sha256": split.sha256},
+        )
 
     def _model(self) -> str:
         """The folder or hub name to load; the embedded model is built first where it is not there yet."""

@@ -51,7 +51,8 @@ def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.dataset == "arithmetic":
         yield Problem("dataset_args", config.dataset_args, fault, _other_problems(config.dataset_args), "no_rows")
     else:
-        suggest = [change("dataset_args", args) for args in _other_columns(config)]
+        newest = [change("dataset_sha256", None)] if config.dataset_sha256 else []
+        suggest = newest + [change("dataset_args", args) for args in _other_columns(config)]
         yield Problem("dataset", config.dataset, fault, suggest, "rows")
 
 
