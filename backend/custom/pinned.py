@@ -9,7 +9,6 @@ from typing import Any
 from backend.custom.library import Library
 from backend.custom.resolving import resolve
 from backend.custom.reward import CustomReward
-from backend.rewards import base as built_in
 
 
 def pin(home: Path, run_dir: Path, rewards: Iterable[str], wanted: Mapping[str, int]) -> dict[str, int]:
@@ -21,9 +20,9 @@ def pin(home: Path, run_dir: Path, rewards: Iterable[str], wanted: Mapping[str, 
     own, shelf = Library(run_dir), Library(home)
     versions: dict[str, int] = {}
     for name in rewards:
-        if name in built_in.names():
-            continue
         version = wanted.get(name)
+        if version is None and not shelf.versions(name):
+            continue  # built in
         found = own.get(name, version) if version in own.versions(name) else shelf.get(name, version)
         own.keep(found)
         versions[name] = found.version

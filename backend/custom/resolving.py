@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from backend import rewards as built_in
 from backend.custom.description import describe
 from backend.custom.library import CONFIRM, Level, Library, Version
 from backend.custom.look import require_function
 from backend.custom.naming import refuse_on_space
 from backend.custom.reward import CustomReward
 from backend.custom.settings import NAMES, check_settings
-from backend.errors import Refused
-from backend.rewards import base as built_in
+from backend.errors import NotFound, Refused
 from backend.text import Text
 
 FILE = re.compile(r"(?P<path>.+\.py)(?::(?P<function>\w+))?", re.DOTALL)
@@ -34,14 +34,16 @@ def resolve(
     caller says that the person has agreed to run it as themselves.
     NotFound for an unknown name, Refused for wrong arguments, a public Space, or a file that is no reward.
     """
-    if name in built_in.names():
-        return built_in.get(name, args)
     if is_file(name):
         return bound(from_file(name, "trusted" if trusted else "sandboxed"), args)
-    describe(home, name)  # NotFound
-    refuse_on_space()
-    assert home is not None
-    return bound(Library(home).get(name, version), args)
+    if home is not None and Library(home).versions(name):
+        refuse_on_space()
+        return bound(Library(home).get(name, version), args)
+    try:
+        return built_in.get(name, args)
+    except NotFound:
+        describe(home, name)  # says which custom rewards there are, too
+        raise
 
 
 def is_file(name: str) -> bool:
