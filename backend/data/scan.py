@@ -169,7 +169,7 @@ def _close(found: Scan, converter: Converter, same: Repeats, golds: GoldCheck | 
     if table.blank_lines:
         some = ", ".join(map(str, table.blank_lines[:5])) + (", …" if len(table.blank_lines) > 5 else "")
         found.notes.append(
-            Text(f"{len(table.blank_lines)} blank lines were passed over (line {some})",
+            Text(f"blank lines passed over: {len(table.blank_lines)} (line {some})",
                  f"빈 줄 {len(table.blank_lines)}개는 건너뛰었습니다({some}번째 줄)")
         )  # fmt: skip
     found.notes += renames(converter)
