@@ -28,17 +28,7 @@ LEFT_OUT = {
     "turtledemo",
     "venv",
 }
-PACKAGES = (
-    "encodings",
-    "collections",
-    "concurrent.futures",
-    "importlib",
-    "json",
-    "email",
-    "xml.etree",
-    "html",
-    "urllib",
-)
+NOT_BELOW = {"__main__", "test", "tests"}
 NUMPY = ("numpy.linalg", "numpy.fft", "numpy.random", "numpy.polynomial", "numpy.ma", "numpy.lib.stride_tricks")
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -50,19 +40,19 @@ def preload() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         names = [name for name in sorted(sys.stdlib_module_names) if name not in LEFT_OUT and not name.startswith("_")]
-        for name in [*names, "__future__", "_strptime", *_below(PACKAGES), *NUMPY, "numpy", "pysqlite3"]:
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
+        for name in [*names, "__future__", "_strptime", "numpy", *NUMPY]:
+            _with_all_below(name)
     for name in ONE_THREAD:
         os.environ.pop(name, None)
     gc.collect()
     gc.freeze()
 
 
-def _below(packages: tuple[str, ...]) -> list[str]:
-    found: list[str] = []
-    for package in packages:
-        with contextlib.suppress(ImportError):
-            module = importlib.import_module(package)
-            found += [f"{package}.{entry.name}" for entry in pkgutil.iter_modules(module.__path__)]
-    return [name for name in found if not name.endswith("__main__")]
+def _with_all_below(name: str) -> None:
+    """A module and what its package holds; what this platform has not is passed over. numpy's own parts are named."""
+    with contextlib.suppress(Exception):
+        module = importlib.import_module(name)
+        if not name.startswith("numpy"):
+            for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
+                if entry.name not in NOT_BELOW:
+                    _with_all_below(f"{name}.{entry.name}")
