@@ -13,6 +13,10 @@ from backend.text import Text
 
 CHUNK_S = 2.0  # about how long one call to a slow reward may take
 LARGEST_CHUNK = 512
+LARGEST_CUSTOM = 16  # a batch with a text that hangs is judged again one by one, each up to its limit
+DEAR_CALL_S = 0.5  # a call that takes this long whatever is in it is made with as much as possible
+SECOND_CHUNK = 8
+QUICK_S = 0.01  # a completion; slower rewards are asked less
 CHARACTERS_A_TOKEN = 4  # for made-up completion_ids: a reward that counts them sees a likely number
 
 Row = Mapping[str, Any]
@@ -85,14 +89,42 @@ class Bench:
         return found
 
     def _chunk(self) -> int:
-        each = self.each()
-        if each is None:
-            return 2  # the first call tells how slow it is
-        return max(1, min(LARGEST_CHUNK, int(CHUNK_S / max(each, 1e-6))))
+        dear = self.single() > DEAR_CALL_S
+        largest = LARGEST_CUSTOM if self.custom and not dear else LARGEST_CHUNK
+        if not self.calls or self.hung:
+            return 1  # the first call tells how slow it is
+        if all(call.count == 1 for call in self.calls):
+            return SECOND_CHUNK
+        return max(1, min(largest, int(CHUNK_S / max(self.marginal(), 1e-6))))
 
-    def each(self) -> float | None:
-        """Seconds a completion, the median over calls; None before the first."""
-        return statistics.median(call.seconds / call.count for call in self.calls) if self.calls else None
+    @property
+    def custom(self) -> bool:
+        return hasattr(self.reward, "limit_s")
+
+    @property
+    def hung(self) -> bool:
+        """Whether a call was stopped for its time."""
+        limit = getattr(self.reward, "limit_s", None)
+        return limit is not None and any(call.seconds >= 0.95 * limit for call in self.calls)
+
+    def single(self) -> float:
+        """Seconds of a call with one completion, the median; of the shortest call where there was none."""
+        ones = [call.seconds for call in self.calls[1:] if call.count == 1]
+        return statistics.median(ones) if ones else min((call.seconds for call in self.calls), default=0.0)
+
+    def marginal(self) -> float:
+        """Seconds that one more completion of a batch takes: the slope between small calls and large ones."""
+        small = min((call for call in self.calls), key=lambda call: (call.count, call.seconds))
+        large = [call for call in self.calls if call.count >= max(SECOND_CHUNK, small.count + 1)]
+        if not large:
+            return small.seconds / small.count
+        slopes = [(call.seconds - small.seconds) / (call.count - small.count) for call in large]
+        return max(statistics.median(slopes), 0.0)
+
+    def few(self, count: int) -> int:
+        """How many of `count` a reward this slow is asked."""
+        slow = self.marginal() if self.calls else 0.0
+        return count if slow <= QUICK_S else max(1, int(count * QUICK_S / slow))
 
     def _call(self, part: Sequence[tuple[int, str]], own: Mapping[str, Sequence[Any]]) -> list[Judged]:
         rows = [self.rows[row] for row, _ in part]
@@ -102,6 +134,9 @@ class Bench:
         columns["prompts"] = [row.get("prompt", "") for row in rows]
         columns["completion_ids"] = [list(range(len(text) // CHARACTERS_A_TOKEN + 1)) for _, text in part]
         completions = [as_completion(row, text) for row, (_, text) in zip(rows, part, strict=True)]
+        if self.custom:
+            enough = max(0.5, self.budget.left() / 4, 2.5 * self.single())
+            self.reward.limit_s = min(self.reward.limit_s, enough)
         began = time.perf_counter()
         try:
             given = self.reward.verdicts(completions, **columns)

@@ -90,7 +90,12 @@ def call_checks(subject: Subject) -> Iterator[Check]:
     bench = subject.bench
     rows = list(range(min(2, len(subject.rows))))
     asked = [(row, text) for row in rows for text in ("<answer>42</answer>", "I do not know.", *ODD)]
-    judged = bench.judge(asked)
+    judged = bench.judge(asked[:2])
+    if bench.hung and all(each.failed for each in judged):
+        subject.halted = True
+        yield _hangs(subject, asked[:2])
+        return
+    judged += bench.judge(asked[2:])
     failed = [(row, text, each) for (row, text), each in zip(asked, judged, strict=True) if each.failed]
     if bench.broken:
         subject.halted = True
@@ -115,6 +120,22 @@ def call_checks(subject: Subject) -> Iterator[Check]:
                 "오류 없음.",
             ),
         )
+
+
+def _hangs(subject: Subject, asked: list[tuple[int, str]]) -> Check:
+    limit = f"{subject.bench.reward.limit_s:.3g}"
+    words = Text(
+        en=f"No answer within {limit} s, for none of {len(asked)} completions: each was stopped. It never ends, or "
+        "waits "
+        "for something that the sandbox does not have.",
+        ko=f"답변 {len(asked)}개 모두 {limit}초 안에 끝나지 않아 중단했습니다. 끝나지 않는 코드이거나, 샌드박스에 "
+        "없는 것을 "
+        "기다리고 있습니다.",
+    )
+    why = Text(en="stopped", ko="중단")
+    return Check(
+        "hangs", subject.name, "fail", CALL, words, [Example(r, t, None, "a number or None", why) for r, t in asked]
+    )
 
 
 def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int) -> Check:

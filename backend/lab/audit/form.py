@@ -25,7 +25,8 @@ def tag_checks(subject: Subject, judged_elsewhere: bool) -> Iterator[Check]:
     """A reward that pays for a form: fine beside one that judges the answer, a trap without one."""
     if subject.kind != "shape" or subject.form is None:
         return
-    rows = [row for row in subject.usable() if subject.answers[row] is not None][:TRIED]
+    rows = [row for row in subject.usable() if subject.answers[row] is not None]
+    rows = rows[: subject.bench.few(TRIED)]
     if not rows:
         return
     texts = [(row, subject.form.text(wrong_answer(subject.answers, row))) for row in rows]
@@ -61,7 +62,7 @@ def length_checks(subject: Subject) -> Iterator[Check]:
     """The same answer behind more and more words: the score must not rise with them."""
     if subject.name in ("code", "sql", "regex", "json"):
         return
-    rows = list(range(min(TRIED, len(subject.rows))))
+    rows = list(range(min(subject.bench.few(TRIED), len(subject.rows))))
     asked = [(row, _padded(subject, row, length)) for length in LENGTHS for row in rows]
     judged = subject.bench.judge(asked)
     means = [mean(judged[at * len(rows) : (at + 1) * len(rows)]) for at in range(len(LENGTHS))]

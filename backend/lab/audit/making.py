@@ -15,7 +15,7 @@ from backend.rewards import base as built_in
 from backend.settings import Settings
 from backend.text import Text
 
-LIMIT_S = 10.0  # of one call to a custom reward here; a run has its own limit
+LIMIT_S = 5.0  # of one call to a custom reward here; a run has its own limit
 ALWAYS = {"prompt", "prompts", "completions", "completion_ids"}
 
 ARGUMENTS = Text(en="It can be made with these arguments", ko="이 인자로 만들 수 있음")

@@ -167,7 +167,7 @@ def equivalent_checks(subject: Subject) -> Iterator[Check]:
     form = subject.form
     if subject.kind != "task" or form is None or subject.name in ("code", "sql"):
         return
-    rows = subject.usable()[:TRIED]
+    rows = subject.usable()[: subject.bench.few(TRIED)]
     asked: list[tuple[int, str, Equivalent]] = [
         (row, form.text(other.text), other) for row in rows for other in equivalents(subject.answers[row] or "")
     ]
@@ -176,7 +176,7 @@ def equivalent_checks(subject: Subject) -> Iterator[Check]:
     judged = subject.bench.judge([(row, text) for row, text, _ in asked])
     refused: dict[str, list[tuple[int, str, Equivalent, Judged]]] = {}
     for (row, text, other), each in zip(asked, judged, strict=True):
-        if not each.skipped and not subject.full(row, each.score):
+        if not each.skipped and not each.failed and not subject.full(row, each.score):
             refused.setdefault(other.id, []).append((row, text, other, each))
     kinds = len({other.id for _, _, other in asked})
     if not refused:

@@ -158,6 +158,7 @@ class Audit:
 
     def _basics(self, subject: Subject) -> Iterator[Check]:
         yield from self._step(subject, contract.source_checks(subject), "source", "소스")
+        yield from self._step(subject, steady.pattern_checks(subject), "patterns", "패턴")
         if not subject.halted:
             yield from self._step(subject, contract.call_checks(subject), "a first call", "첫 호출")
         if not subject.halted:
@@ -172,7 +173,6 @@ class Audit:
         yield from self._step(subject, form.tag_checks(subject, elsewhere), "form", "형식")
         yield from self._step(subject, form.length_checks(subject), "length", "길이")
         yield from self._step(subject, contract.other_shape(subject), "shapes", "모양")
-        yield from self._step(subject, steady.pattern_checks(subject), "patterns", "패턴")
         speed = steady.speed_checks(subject, rows.per_step(self.values), self.step_s)
         yield from self._step(subject, speed, "speed", "속도")
 

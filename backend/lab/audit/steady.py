@@ -23,7 +23,7 @@ SPEED = Text(en="Fast enough", ko="충분히 빠름")
 
 
 def _texts(subject: Subject) -> list[tuple[int, str]]:
-    rows = range(min(ROWS, len(subject.rows)))
+    rows = range(min(subject.bench.few(ROWS), len(subject.rows)))
     answers = [subject.answers[row] or "42" for row in rows]
     found = [(row, f"<answer>{answers[row]}</answer>") for row in rows]
     if subject.form is not None:
@@ -93,16 +93,12 @@ def speed_checks(subject: Subject, completions: int, step_s: float | None) -> It
     """Seconds a completion, over all calls so far. `completions` a step, `step_s` its seconds where they are known."""
     calls = subject.bench.calls[1:] or subject.bench.calls  # the first one may start a process
     each = sorted(call.seconds / call.count for call in calls)
-    median, longest = each[len(each) // 2], each[-1]
-    alone = sorted(call.seconds for call in calls if call.count == 1)
-    one = alone[len(alone) // 2] if alone else 0.0
-    batched = [call.seconds / call.count for call in calls if call.count > 1]
-    rate = min(median, min(batched)) if batched else median
-    share = rate * completions / step_s if step_s else 0.0
-    told = f"{_ms(median)} a completion at the median, {_ms(longest)} at most"
-    told_ko = f"답변당 중앙값 {_ms(median)}, 최대 {_ms(longest)}"
+    rate, one = subject.bench.marginal(), subject.bench.single()
+    a_step = one + rate * (completions - 1)
+    share = a_step / step_s if step_s else 0.0
+    told = f"{_ms(rate)} a completion in a batch, {_ms(one)} for one alone, {_ms(each[-1])} at most"
+    told_ko = f"배치에서 답변당 {_ms(rate)}, 하나만 채점하면 {_ms(one)}, 최대 {_ms(each[-1])}"
     if rate > TOO_SLOW_S or one > TOO_SLOW_CALL_S or share > TOO_MUCH:
-        a_step = rate * completions
         words = Text(
             en=f"Slow: {told}. About {a_step:.1f} s for the {completions} completions of a step"
             + (f", {share:.0%} of a step of {step_s:.1f} s" if step_s else "")
@@ -121,11 +117,13 @@ def _ms(seconds: float) -> str:
 
 
 def pattern_checks(subject: Subject) -> Iterator[Check]:
-    """Patterns in the arguments and the source, tried on texts that make them backtrack."""
+    """Patterns in the arguments and the source, tried on texts that make them backtrack. Halts the subject if one does:
+    every further question could take as long."""
     found = patterns.in_args(subject.args) + (patterns.in_source(subject.source) if subject.source else [])
     for pattern in found:
         text = patterns.slow_text(pattern) if not subject.bench.budget.spent else None
         if text is not None:
+            subject.halted = True
             words = Text(
                 en=f"The pattern {pattern} needs more than {patterns.LIMIT_S:g} s for a text of {len(text)} "
                 "characters: "

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from backend.lab.audit import samples
 from backend.lab.audit.bench import Bench, Judged, Row
 from backend.lab.audit.formats import BY_ID, FOR_CODE, FOR_SQL, FOR_TEXT, Format
-from backend.lab.audit.golds import answer_of, gold_column, wrong_answer
+from backend.lab.audit.golds import answer_of, distractors, gold_column
 
 # task: looks at the answer. shape: at the form of the text. side: at neither (its length, its language).
 Kind = Literal["task", "shape", "side"]
@@ -19,6 +19,7 @@ BUILT_IN: dict[str, Kind] = {
 }  # fmt: skip
 STRICT = ("accuracy", "exact")  # letter for letter, and documented so
 ALMOST = 1e-9
+BY_LENGTH = 0.95  # a score that follows the length this closely is one of the length
 LOOKED_AT = 6  # rows on which the format is found
 
 
@@ -106,12 +107,13 @@ def find_answers(subject: Subject, with_task: bool = False) -> None:
 
 def try_formats(subject: Subject, chosen: Sequence[Format]) -> None:
     """Judge right answers to a few rows in every format, in one go; fills `by_format`, `top` and `low`."""
-    rows = [row for row, answer in enumerate(subject.answers) if answer is not None][:LOOKED_AT]
+    known = [row for row, answer in enumerate(subject.answers) if answer is not None]
+    rows = known[: subject.bench.few(LOOKED_AT)]
     asked = [(row, form.text(subject.answers[row] or "")) for form in chosen for row in rows]
     # What nothing is worth: an empty completion, and another row's answer.
     base = [(row, "") for row in rows]
     golds = subject.golds()
-    other = [(row, form.text(wrong_answer(subject.answers, row, golds[row]))) for form in chosen for row in rows]
+    other = [(row, form.text(_alike(subject, row, golds[row]))) for form in chosen for row in rows]
     found = subject.bench.judge([*asked, *base, *other])
     for at, form in enumerate(chosen):
         subject.by_format[form.id] = found[at * len(rows) : (at + 1) * len(rows)]
@@ -120,18 +122,35 @@ def try_formats(subject: Subject, chosen: Sequence[Format]) -> None:
         subject.top, subject.low = max(scores), min(scores)
     others = found[len(asked) + len(base) :]
     if subject.custom and subject.kind == "task":
-        subject.kind = _kind(subject, chosen, found[: len(asked)], others)
+        subject.kind = _kind(subject, [text for _, text in asked], found[: len(asked)], others)
 
 
-def _kind(subject: Subject, chosen: Sequence[Format], right: Sequence[Judged], wrong: Sequence[Judged]) -> Kind:
+def _alike(subject: Subject, row: int, gold: Any) -> str:
+    """A wrong answer as long as the right one: a reward of the length cannot tell them apart."""
+    own = subject.answers[row] or ""
+    same = [each for each in distractors(subject.answers, row, 6, gold) if len(each) == len(own)]
+    made = [own[1:] + own[:1], own[::-1], "7" * len(own), "x" * len(own)]
+    return next(each for each in [*same, *made] if each != own or not own)
+
+
+def _kind(subject: Subject, texts: Sequence[str], right: Sequence[Judged], wrong: Sequence[Judged]) -> Kind:
     """What a custom reward is, by what it does: it tells right from wrong, or one form from another, or neither."""
-    if any((a.score or 0.0) != (b.score or 0.0) for a, b in zip(right, wrong, strict=True)):
-        return "task"
     if subject.gold_column is not None:
         return "task"  # it reads the ground truth, so it is meant to
-    size = len(right) // max(len(chosen), 1)
-    means = [_mean(right[at * size : (at + 1) * size]) for at in range(len(chosen))]
-    return "shape" if subject.top is not None and max(means, default=0.0) > min(means, default=0.0) else "side"
+    if any((a.score or 0.0) > (b.score or 0.0) + ALMOST for a, b in zip(right, wrong, strict=True)):
+        return "task"
+    scores = [each.score or 0.0 for each in right]
+    if max(scores, default=0.0) <= min(scores, default=0.0):
+        return "side"
+    return "side" if abs(_together([len(text) for text in texts], scores)) > BY_LENGTH else "shape"
+
+
+def _together(lengths: Sequence[int], scores: Sequence[float]) -> float:
+    """The correlation of length and score, -1..1."""
+    try:
+        return statistics.correlation(lengths, scores)
+    except statistics.StatisticsError:  # one of them never differs
+        return 0.0
 
 
 def _mean(judged: Sequence[Judged]) -> float:
@@ -172,7 +191,8 @@ def settle(subject: Subject, form: Format | None) -> None:
     subject.form = form
     if form is None:
         return
-    rows = [row for row, answer in enumerate(subject.answers) if answer is not None]
+    known = [row for row, answer in enumerate(subject.answers) if answer is not None]
+    rows = known[: subject.bench.few(len(known))]
     judged = subject.bench.judge([(row, form.text(subject.answers[row] or "")) for row in rows])
     subject.right = [Judged(None, skipped=True)] * len(subject.rows)
     for row, each in zip(rows, judged, strict=True):

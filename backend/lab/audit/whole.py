@@ -118,7 +118,7 @@ def total_checks(subjects: Sequence[Subject], weights: Sequence[float], form: Fo
     first = next((subject for subject in subjects if subject.kind == "task" and subject.usable()), None)
     if first is None:
         return
-    rows = first.usable()[:TRIED]
+    rows = first.usable()[: min(subject.bench.few(TRIED) for subject in subjects)]
     golds = first.golds()
     right = [(row, form.text(first.answers[row] or "")) for row in rows]
     wrong = [(row, form.text(wrong_answer(first.answers, row, golds[row]))) for row in rows]

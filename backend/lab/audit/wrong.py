@@ -104,7 +104,7 @@ def wrong_checks(subject: Subject, thinks: bool) -> Iterator[Check]:
     """Every probe on the rows whose right answer gets the maximum. `thinks`: the rewards demand a thought."""
     if subject.kind != "task" or subject.form is None:
         return
-    rows = subject.usable()[:TRIED]
+    rows = subject.usable()[: subject.bench.few(TRIED)]
     if not rows:
         return
     programs = subject.name in ("code", "sql")
