@@ -110,7 +110,8 @@ export class Bench {
     if (query.get('rewards')) found.rewards = readRewards(query.get('rewards'), plainObject(args.rewards));
     if (query.get('set')) {
       found.dataset = query.get('set');
-      if (args.set || found.dataset !== this.dataset) found.datasetArgs = plainObject(args.set);
+      // A whole bench (rewards are named) says its set's arguments too, if only by leaving them out.
+      if (args.set || query.has('rewards') || found.dataset !== this.dataset) found.datasetArgs = plainObject(args.set);
     }
     if (query.get('rows')) found.rows = rowCount(Number(query.get('rows')));
     return found;

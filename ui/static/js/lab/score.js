@@ -161,7 +161,7 @@ export class Score {
     if (!placed.length) return this.#summary();
     if (!bench.ready) return this.#nothing();
     const asked = placed.map(({ row }) => row.version);
-    const rows = placed.map(({ group, row }) => ({ ...group.row, completion: row.text }));
+    const rows = placed.map(({ group, row }) => ({ ...group.row, completion: shaped(group.row.prompt, row.text) }));
     try {
       const answer = await api.post('/api/lab/table', { rewards: bench.names, weights: bench.weights, args: bench.args, rows });
       fill(this.notice);
@@ -210,6 +210,9 @@ export class Score {
     return about ? [h('span', { t: about.label }), ' ', h('code', { class: 'caption' }, plain(name, h))] : plain(name, h);
   }
 }
+
+/** As training hands it to a reward: an answer in a conversation is a list of messages. */
+const shaped = (prompt, text) => (Array.isArray(prompt) ? [{ role: 'assistant', content: text }] : text);
 
 function texts() {
   try {
