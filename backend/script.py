@@ -17,6 +17,7 @@ from typing import Any
 from backend import data, device, models, rewards
 from backend.config import RunConfig
 from backend.estimate import DeviceFacts
+from backend.rewards import effective
 from backend.settings import Settings
 from backend.workers import rows, trl_adapter
 from storage.records import Run
@@ -38,6 +39,7 @@ def script_of(settings: Settings, run: Run) -> str:
     warmup: list[dict[str, Any]] = []
     if "sft" in config.stages:
         warmup = rows.read(taken) if taken.is_file() else data.warmup_rows(config, settings.home)
+    config = config.model_copy(update={"reward_args": effective.of_run(settings.run_dir(run.id), config.reward_args)})
     return script_text(config, _model(config, settings), train, held_out, warmup, title=f"{run.name} ({run.id})")
 
 

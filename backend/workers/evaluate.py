@@ -156,8 +156,11 @@ def score(
         for row, text in zip(rows, texts, strict=True)
     ]
     by_reward = [_call(f, rows, completions, completion_ids) for f in scorers.rewards]
-    correct = _call(scorers.correct, rows, completions, completion_ids) if scorers.correct else [None] * len(rows)
-    shaped = _call(scorers.formatted, rows, completions, completion_ids) if scorers.formatted else [None] * len(rows)
+    called = {id(f): scores for f, scores in zip(scorers.rewards, by_reward, strict=True)}  # none is called twice
+    correct, shaped = (
+        called.get(id(f)) or (_call(f, rows, completions, completion_ids) if f else [None] * len(rows))
+        for f in (scorers.correct, scorers.formatted)
+    )
     items = []
     for i, row in enumerate(rows):
         text, prompt_format = prompt_text(row["prompt"])

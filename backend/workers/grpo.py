@@ -2,104 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from peft import LoraConfig
 from transformers import AutoTokenizer, BitsAndBytesConfig
 from trl.trainer.grpo_config import GRPOConfig
 
-from backend import custom
-from backend import rewards as registry
-from backend.rewards.verdict import Verdict
 from backend.workers import checkpoints, trl_adapter
 from backend.workers import rows as run_rows
 from backend.workers.callbacks import GRPOCallback
-from backend.workers.evaluate import Judged, Scorers, evaluate, identical_answers
+from backend.workers.evaluate import Judged, evaluate, identical_answers
 from backend.workers.job import Job
 from backend.workers.memory import MemoryMeter
 from backend.workers.recorder import RecordedGRPOTrainer
-from backend.workers.reward_calls import checked, distinct_names
-from backend.workers.signal_share import Extremes
+from backend.workers.rewards import Rewards
 from backend.workers.stop import StopHere
 from storage.reader import Reader
 from storage.records import Generation, When
 from storage.runs import set_fields
-
-ERROR_EVENTS = 50  # a reward that fails on everything must not fill the database
-
-
-class Rewards:
-    """The run's reward functions, named, checked, and with their failures told as events."""
-
-    def __init__(self, job: Job) -> None:
-        config = job.config
-        self._job = job
-        self._told = 0
-        self._silent: set[tuple[str, str]] = set()
-        home, folder = job.settings.home, job.run_dir
-        self._functions = [custom.of_run(folder, home, config, name) for name in config.rewards]
-        self.names = tuple(distinct_names(self._functions))
-        self.checked = [checked(f, n, self._failed) for f, n in zip(self._functions, self.names, strict=True)]
-        self.weights = [float(w) for w in config.reward_weights or [1.0] * len(self.names)]
-
-    def extremes(self) -> Extremes:
-        """Of the total reward: from the functions' own `bounds` where all have them, else as seen in the run."""
-        bounds = [getattr(f, "bounds", None) for f in self._functions]
-        return Extremes.of(bounds, self.weights)
-
-    def scorers(self, columns: Sequence[str]) -> Scorers:
-        """For evaluation: `accuracy` and `format` of the run itself, else the built-in ones where the rows allow."""
-        return Scorers(self.checked, self.weights, self._rate("accuracy", columns), self._rate("format", columns))
-
-    def _rate(self, name: str, columns: Sequence[str]) -> Any:
-        if name in self.names:
-            return self.checked[self.names.index(name)]
-        if name not in registry.names() or not set(registry.spec(name).columns) <= set(columns):
-            return None
-        return checked(registry.get(name), name, self._failed)
-
-    def _failed(self, name: str, index: int, completion: Any, trace: str) -> None:
-        self._tell(name, index, str(completion), trace)
-
-    def take_verdicts(self) -> list[list[Verdict]]:
-        """What each function said of the completions of its last call, in its order; empty where it tells nothing."""
-        return [list(getattr(f, "take_verdicts", list)()) for f in self._functions]
-
-    def tell_unscored(self, generation: Generation) -> None:
-        """A function that scored nothing of a whole generation has no say in it: told once a phase."""
-        completions = [c for group in generation.groups for c in group.completions]
-        for k, name in enumerate(generation.reward_names):
-            key = (name, generation.phase)
-            if completions and key not in self._silent and all(c.rewards[k] is None for c in completions):
-                self._silent.add(key)
-                self._job.writer.event(
-                    "reward_missing",
-                    f"the reward {name} gave no score for any of {len(completions)} completions; they count as "
-                    "missing, not as 0, and teach nothing where no other reward scores them",
-                    "warn",
-                    {"reward": name, "completions": len(completions), "step": generation.step},
-                )
-
-    def tell_failures(self) -> None:
-        for function in self._functions:
-            for code, words in getattr(function, "take_notices", dict)().items():
-                self._job.writer.event(f"reward_{code}", str(words), "warn", {"reward": function.__name__})
-            for failure in getattr(function, "take_failures", list)():
-                self._tell(failure.reward, failure.row, failure.completion, failure.traceback)
-
-    def _tell(self, name: str, row: int, completion: str, trace: str) -> None:
-        self._told += 1
-        if self._told > ERROR_EVENTS:
-            return
-        last = trace.strip().splitlines()[-1] if trace.strip() else ""
-        self._job.writer.event(
-            "reward_error",
-            f"the reward {name} could not score a completion, which counts as missing: {last}",
-            "error",
-            {"reward": name, "row": row, "completion": completion[:2000], "traceback": trace[-4000:]},
-        )
 
 
 class GRPOStage:
@@ -109,10 +30,8 @@ class GRPOStage:
         self, job: Job, model: str, train: list[run_rows.Row], held_out: list[run_rows.Row], data: str
     ) -> None:
         self.job, self.held_out, self.data = job, held_out, data
-        self.rewards = Rewards(job)
         self.on_record: Callable[[Generation], Generation] = lambda record: record
         config = job.config
-        set_fields(job.db, job.run.id, reward_names=self.rewards.names)
         job.enter("load")
         self.template_kwargs = dict(config.chat_template_kwargs or {})
         tokenizer = AutoTokenizer.from_pretrained(
@@ -122,6 +41,8 @@ class GRPOStage:
             truncation_side="left",
             trust_remote_code=config.trust_remote_code,
         )
+        self.rewards = Rewards(job, tokenizer, train)
+        set_fields(job.db, job.run.id, reward_names=self.rewards.names)
         folder = checkpoints.checkpoints_dir(job.run_dir)
         kwargs = trl_adapter.grpo_kwargs(config, output_dir=str(folder), device=job.device)
         quantization = trl_adapter.quantization_kwargs(config, job.device)

@@ -80,7 +80,7 @@ def test_trl_still_asks_for_the_deprecated_name() -> None:
 
 def test_what_a_run_records_matches_what_trl_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The capture's order of rows, groups and advantages, against TRL's own aggregates of the same steps."""
-    monkeypatch.setattr("backend.workers.grpo.registry.get", lambda name, args=None: LetterReward())
+    monkeypatch.setattr("backend.workers.rewards.custom.of_run", lambda *given: LetterReward())
     home = Home(tmp_path)
     run_id = home.create(
         max_steps=2, rewards=["accuracy"], eval_strategy="steps", eval_steps=1, per_device_eval_batch_size=4,

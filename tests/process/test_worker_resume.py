@@ -24,7 +24,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @pytest.fixture(autouse=True)
 def letters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.workers.grpo.registry.get", lambda name, args=None: LetterReward())
+    monkeypatch.setattr("backend.workers.rewards.custom.of_run", lambda *given: LetterReward())
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
     """Take these rewards, by name, in place of the registry's."""
 
     def apply(**functions: Any) -> None:
-        monkeypatch.setattr("backend.workers.grpo.registry.get", lambda name, args=None: functions[name])
-        monkeypatch.setattr("backend.workers.grpo.registry.names", list)
+        monkeypatch.setattr("backend.workers.rewards.custom.of_run", lambda folder, home, config, name: functions[name])
+        monkeypatch.setattr("backend.workers.rewards.registry.names", list)
 
     return apply
 
@@ -89,7 +89,7 @@ def test_stored_evaluations_are_not_repeated(home: Home, monkeypatch: pytest.Mon
 
 def test_nan_and_infinity_survive(home: Home, use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     def huge(completions: list[Any], **kw: Any) -> list[float]:
-        return [math.inf] + [0.0] * (len(completions) - 1)
+        return [3e38] + [0.0] * (len(completions) - 1)
 
     original = RecordedGRPOTrainer._compute_loss
 
@@ -98,13 +98,11 @@ def test_nan_and_infinity_survive(home: Home, use: Use, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(RecordedGRPOTrainer, "_compute_loss", broken)
     use(accuracy=huge)
-    run_id = home.create(max_steps=1, rewards=["accuracy"])
+    run_id = home.create(max_steps=1, rewards=["accuracy"], reward_weights=[10.0])  # too much for float32
     assert home.train_here(run_id) == 0, home.run(run_id).reason
     assert home.values(run_id, "train", "reward") == {1: math.inf}
     for name in ("loss", "grad_norm"):
         assert math.isnan(home.values(run_id, "train", name)[1])
-    totals = [c.total for g in home.reader.completions(run_id) for c in g.completions]
-    assert totals.count(math.inf) == 1
 
 
 def test_a_reward_that_fails_on_one_completion(home: Home, use: Use) -> None:
@@ -142,7 +140,7 @@ def test_a_wrong_count_ends_the_run_with_the_function_and_the_number(home: Home,
     run = home.run(run_id)
     assert run.state is RunState.FAILED
     assert run.reason == (
-        "The reward function 'short' returned 1 rewards; 8 rewards were expected, one for each completion."
+        "The reward function 'short' returned 1 rewards ([1.0]); 8 rewards were expected, one for each completion."
     )
 
 
