@@ -45,7 +45,7 @@ class Converter:
         used = m.messages or ("messages" if m.prompt is None and _only(values, "messages", "prompt") else None)
         prompt_column = used or m.prompt or "prompt"
         prompt = self._prompt(values, prompt_column)
-        gold_column = m.ground_truth or "ground_truth"
+        gold_column = "ground_truth" if m.ground_truth is None else m.ground_truth
         if m.ground_truth and m.ground_truth not in self._seen:
             raise self._missing("ground_truth", m.ground_truth, values)
         gold = values.get(gold_column)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from backend.data import arguments
@@ -21,6 +21,7 @@ RESERVED = frozenset({
 KINDS = ("prompts", "sft")
 LAST_ASSISTANT = ("refuse", "drop", "ground_truth")
 BAD_ROWS = ("refuse", "drop")
+NONE = ""  # no column is the ground truth, whatever the columns are called
 # The names in a run's dataset_args, where `prompt` alone would not say that a column is meant.
 AS_ARGUMENT = {"prompt": "prompt_column", "ground_truth": "ground_truth_column", "system": "system_column",
                "completion": "completion_column", "messages": "messages_column"}  # fmt: skip
@@ -48,8 +49,9 @@ class FileMapping:
     rewards: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Only what differs from the default."""
-        return {f.name: _plain(value) for f in fields(self) if (value := getattr(self, f.name)) != f.default}
+        """Only what differs from the default; null where no column is the ground truth."""
+        given = {f.name: _plain(value) for f in fields(self) if (value := getattr(self, f.name)) != f.default}
+        return given | {"ground_truth": None} if self.ground_truth == NONE else given
 
     def to_args(self) -> dict[str, Any]:
         """As a run's dataset_args."""
@@ -65,7 +67,10 @@ def _plain(value: Any) -> Any:
 
 
 def parse(values: Mapping[str, Any] | None, field: str = "mapping") -> FileMapping:
-    """From a form, the command line or a run's dataset_args; empty texts count as left out. Refused, in words."""
+    """From a form, the command line or a run's dataset_args. Refused, in words.
+
+    Empty texts and null count as left out, but for a mapping's ground_truth: null is none of the columns.
+    """
     given: dict[str, Any] = {}
     for name, value in (values or {}).items():
         key = AS_KEY.get(name, name)
@@ -73,6 +78,8 @@ def parse(values: Mapping[str, Any] | None, field: str = "mapping") -> FileMappi
             arguments.known({name: value}, KEYS if field == "mapping" else ARGUMENTS, field)
         if value is not None and value != "":
             given[key] = value
+        elif key == "ground_truth" and value is None and field == "mapping":
+            given[key] = NONE
     for key in (*COLUMNS, "template", "system_prompt", "encoding", "delimiter"):
         arguments.text(given, key, field=field)
     for key, choices in (("kind", KINDS), ("last_assistant", LAST_ASSISTANT), ("bad_rows", BAD_ROWS)):
@@ -160,6 +167,17 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def describe(mapping: FileMapping) -> dict[str, Any]:
-    """Every key, for a form."""
-    return {name: _plain(value) for name, value in asdict(mapping).items()}
+def found(mapping: FileMapping, columns: Collection[str]) -> dict[str, Any]:
+    """What was given, and the columns that were taken for their names."""
+    given = mapping.to_json()
+    prompts = mapping.kind == "prompts"
+    if mapping.template is None and mapping.messages is None:
+        if "prompt" in columns:
+            given.setdefault("prompt", "prompt")
+        elif "messages" in columns and "prompt" not in given and (prompts or "completion" not in given):
+            given.setdefault("messages", "messages")
+    if not prompts and "messages" not in given and "completion" in columns:
+        given.setdefault("completion", "completion")
+    if prompts and "ground_truth" in columns and mapping.last_assistant != "ground_truth":
+        given.setdefault("ground_truth", "ground_truth")
+    return given

@@ -15,6 +15,7 @@ from backend.data.convert import Converter, renames
 from backend.data.faults import Fault, Record, Table
 from backend.data.golds import GoldCheck
 from backend.data.mapping import FileMapping
+from backend.data.mapping import found as used_mapping
 from backend.data.messages import empty, said
 from backend.data.offers import offers
 from backend.data.repeats import Repeats
@@ -81,7 +82,7 @@ class Scan:
             "counts": counts,
             "preview": self.preview,
             "rendered": self.rendered,
-            "mapping": self.mapping.to_json(),
+            "mapping": used_mapping(self.mapping, self.columns),
             "offers": self.offers,
             "notes": [note.to_json() for note in self.notes],
             "kind": self.mapping.kind,

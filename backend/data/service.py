@@ -1,7 +1,7 @@
 """What the page and the command line may do with data sets: look at files, keep them, make them, take rows of them.
 
 A `mapping` says how a file's columns are meant; every key may be left out:
-    prompt, ground_truth, system, completion, messages   names of columns
+    prompt, ground_truth, system, completion, messages   names of columns; ground_truth null: none of them
     template          the prompt as text with {column} fields (a literal brace is doubled)
     system_prompt     one system message for every row
     chat              true: plain prompts become a conversation
@@ -110,17 +110,15 @@ class DataService:
     def sets(self) -> list[dict[str, Any]]:
         """The metas of all stored sets, the newest first, each with "used_by": ids of runs that name it."""
         self.uploads.clean()
-        users: dict[str, list[str]] = {}
-        for run in self.reader.runs():
-            for field in ("dataset", "sft_dataset"):
-                users.setdefault(str(run.config.get(field) or ""), []).append(run.id)
+        users = self._users()
         return [{**meta, "used_by": users.get(meta["name"], [])} for meta in self._store.metas()]
 
     def show(self, name: str, limit: int = 50) -> dict[str, Any]:
-        """The meta with "preview": the first `limit` rows with clipped cells. NotFound with the names there are."""
+        """The meta with "used_by" and "preview": the first `limit` rows with clipped cells. NotFound with the names there are."""
         meta = self._store.meta(name)
         rows = sampling.first(self._store, meta["sha256"], limit)
-        return {**meta, "preview": [clip.shown(row) for row in rows]}
+        used_by = self._users().get(meta["name"], [])
+        return {**meta, "used_by": used_by, "preview": [clip.shown(row) for row in rows]}
 
     def rows(self, name: str | Mapping[str, Any], limit: int | None = None) -> list[dict[str, Any]]:
         """The first `limit` rows, whole: of a stored set by name, or the training rows that config values mean."""
@@ -141,6 +139,13 @@ class DataService:
     def delete(self, name: str) -> None:
         """Remove a stored set. Its rows stay as long as there are runs that were made with them."""
         self._store.delete(name, self._needed())
+
+    def _users(self) -> dict[str, list[str]]:
+        users: dict[str, list[str]] = {}
+        for run in self.reader.runs():
+            for field in ("dataset", "sft_dataset"):
+                users.setdefault(str(run.config.get(field) or ""), []).append(run.id)
+        return users
 
     def _needed(self) -> set[str]:
         return pinning.needed(self.reader.runs())
