@@ -15,13 +15,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from backend.errors import Refused, StudioError
+from backend.data.uploads import ID, LARGEST
+from backend.errors import NotFound, Refused, StudioError
 from backend.text import Text
 from ui.door import Door
 from ui.wire import FAULT, BadRequest, Call, answer, failure, route
 
 log = logging.getLogger(__name__)
-LARGEST = 2_000_000_000  # bytes of an upload; the same as Services.data takes
 HUB_NAME = re.compile(r"\w[\w.-]*/[\w.-]+")
 
 
@@ -51,7 +51,10 @@ def source(call: Call) -> str:
                 ko="path: 공개 Space에서는 서버의 파일을 지정할 수 없습니다. 파일을 올리세요.",
             )
         )
-    return path or needed(call, "upload")
+    upload = path or needed(call, "upload")
+    if not path and not ID.fullmatch(upload):
+        raise NotFound(Text(en=f"There is no upload {upload!r}.", ko=f"올린 파일 {upload!r}이(가) 없습니다."))
+    return upload
 
 
 def sets(call: Call) -> dict[str, Any]:

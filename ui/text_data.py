@@ -34,6 +34,10 @@ SETS: dict[str, Text] = {
     "data.use_sft": Text("Warm up with it", "워밍업에 쓰기"),
     "data.lab": Text("Open in the Reward Lab", "보상 실험실에서 열기"),
     "data.handed": Text("The dataset is now {name}.", "데이터셋을 {name}(으)로 바꿨습니다."),
+    "data.handed_rewards": Text(
+        "The dataset is now {name}, with the rewards that fit it: {rewards}.",
+        "데이터셋을 {name}(으)로, 보상을 이에 맞는 {rewards}(으)로 바꿨습니다.",
+    ),
     "data.handed_sft": Text(
         "A supervised warm-up on {name} now comes before GRPO.", "GRPO 앞에 {name}(으)로 하는 지도 학습을 넣었습니다."
     ),
@@ -137,6 +141,8 @@ BRING: dict[str, Text] = {
     "data.try_rewards_help": Text(
         "Counts the answers that this reward could not read.", "이 보상이 읽지 못하는 정답의 수를 셉니다."
     ),
+    "data.subset": Text("Subset of the hub set", "허브 데이터의 하위 집합"),
+    "data.split": Text("Split", "분할(split)"),
     "data.encoding": Text("Encoding", "인코딩"),
     "data.detect": Text("found out by itself", "자동"),
     "data.detected": Text("found: {what}", "자동: {what}"),

@@ -22,6 +22,7 @@ SOURCE = "\n".join(
 )
 TEXTS = {**text_data.TEXTS, **text_preflight.TEXTS}
 RUN = "20261129-134500-ab2c"
+UPLOAD = "upload-0123456789abcdef"
 
 
 class Data:
@@ -47,7 +48,7 @@ class Data:
         self.calls.append(("upload", filename, got))
         if filename.endswith(".exe"):
             raise Refused(Text("no such kind", "모르는 형식"))
-        return "upload-1"
+        return UPLOAD
 
     def check(self, source, mapping=None):
         self.calls.append(("check", source, mapping))
@@ -87,7 +88,7 @@ def client(data: Data) -> TestClient:
 def test_an_upload_is_handed_on_byte_for_byte_with_its_name(client: TestClient, data: Data) -> None:
     raw = "질문,정답\n".encode("cp949") + bytes(range(256)) * 1000
     answer = client.post("/api/data/upload", params={"name": "../수학 <b>.csv"}, content=raw)
-    assert (answer.status_code, answer.json()) == (201, {"upload": "upload-1"})
+    assert (answer.status_code, answer.json()) == (201, {"upload": UPLOAD})
     assert data.calls == [("upload", "../수학 <b>.csv", raw)]
 
 
@@ -104,12 +105,12 @@ def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(client
 
 
 def test_a_check_takes_an_upload_or_a_path_and_a_mapping(client: TestClient, data: Data) -> None:
-    client.post("/api/data/check", json={"upload": "upload-1", "mapping": {"prompt": "q"}})
+    client.post("/api/data/check", json={"upload": UPLOAD, "mapping": {"prompt": "q"}})
     client.post("/api/data/check", json={"path": "/rows.csv"})
-    assert data.calls == [("check", "upload-1", {"prompt": "q"}), ("check", "/rows.csv", {})]
-    for body in ({}, {"upload": ""}, {"path": 5}, {"path": "x", "mapping": []}):
+    assert data.calls == [("check", UPLOAD, {"prompt": "q"}), ("check", "/rows.csv", {})]
+    for body in ({}, {"upload": ""}, {"path": 5}, {"path": "x", "mapping": []}, {"upload": "/etc/passwd"}):
         answer = client.post("/api/data/check", json=body)
-        assert answer.status_code == 422, body
+        assert answer.status_code == (404 if body.get("upload") else 422), body
         assert set(answer.json()["error"]) == {"en", "ko"}
     assert len(data.calls) == 2
 
@@ -125,7 +126,7 @@ def test_on_a_space_no_path_of_its_machine_can_be_named(
 
 
 def test_an_import_that_is_refused_brings_the_report(client: TestClient) -> None:
-    answer = client.post("/api/data/sets", json={"upload": "upload-1", "name": "a"})
+    answer = client.post("/api/data/sets", json={"upload": UPLOAD, "name": "a"})
     assert answer.status_code == 422
     assert answer.json()["report"] == {"ok": False}
 

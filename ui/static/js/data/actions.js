@@ -9,10 +9,15 @@ import * as state from '../state.js';
 import { link, words } from './parts.js';
 import * as store from './store.js';
 
-/** The New-run form with this set: as the prompts, or as the rows of a warm-up before them. */
+/** The New-run form with this set: as the prompts, with the rewards that a generated set asks for, or as the rows of a
+ * warm-up before them. */
 export function useInRun(set) {
-  const values = set.kind === 'sft' ? { sft_dataset: set.name, stages: ['sft', 'grpo'] } : { dataset: set.name };
-  handOver(values, null, set.kind === 'sft' ? 'data.handed_sft' : 'data.handed', { name: visible(set.name) });
+  const name = visible(set.name);
+  if (set.kind === 'sft') return handOver({ sft_dataset: set.name, stages: ['sft', 'grpo'] }, null, 'data.handed_sft', { name });
+  const rewards = set.task ? set.rewards ?? [] : [];
+  if (!rewards.length) return handOver({ dataset: set.name }, null, 'data.handed', { name });
+  const weights = rewards.map((reward) => (reward === 'format' ? 0.2 : 1)); // the answer counts most
+  return handOver({ dataset: set.name, rewards, reward_weights: weights }, null, 'data.handed_rewards', { name, rewards: rewards.join(', ') });
 }
 
 export function useButton(set, small = true) {

@@ -15,6 +15,8 @@ export function argument(arg, send) {
   let input;
   if (arg.kind === 'bool') {
     input = h('input', { id, type: 'checkbox', class: 'f-check', checked: arg.default === true, onchange: () => send(input.checked) });
+  } else if (arg.kind === 'list' && arg.choices?.length) {
+    return several(arg, id, help, send);
   } else if (arg.kind === 'choice' || (arg.choices?.length && arg.kind !== 'list')) {
     input = h('select', { id, class: 'input' }, arg.choices.map((choice) => h('option', { value: String(choice), selected: choice === arg.default }, visible(choice))));
     input.addEventListener('change', () => send(arg.choices[input.selectedIndex]));
@@ -25,6 +27,17 @@ export function argument(arg, send) {
   }
   input.setAttribute('aria-describedby', `${id}-help`);
   return h('div', { class: `d-arg d-arg-${arg.kind}`, data: { arg: arg.name } }, label, input, help);
+}
+
+/** Some of a few, as ticks. */
+function several(arg, id, help, send) {
+  const inputs = arg.choices.map((choice) => h('input', {
+    type: 'checkbox', class: 'f-check', value: String(choice), checked: (arg.default ?? []).includes(choice),
+    onchange: () => send(arg.choices.filter((_, at) => inputs[at].checked)),
+  }));
+  return h('div', { class: 'd-arg d-arg-list', data: { arg: arg.name }, role: 'group', 'aria-labelledby': id, 'aria-describedby': help.id },
+    h('span', { class: 'd-label mono', id }, visible(arg.name)),
+    h('div', { class: 'd-ticks' }, inputs.map((input, at) => h('label', { class: 'd-check' }, input, visible(arg.choices[at])))), help);
 }
 
 const shown = (value) => (Array.isArray(value) ? writeList(value) : typeof value === 'number' ? writeNumber(value) : value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : visible(value));

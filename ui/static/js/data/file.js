@@ -16,6 +16,7 @@ import { SourcePicker } from './source.js';
 
 const TYPING_MS = 400;
 const PICKED = new Set(['kind', 'prompt', 'completion', 'ground_truth', 'system', 'system_prompt', 'messages', 'template', 'chat', 'encoding', 'delimiter', 'rewards']);
+const HUB_NAME = /^[\w-][\w.-]*\/[\w.-]+$/;
 const LARGE = 20_000_000; // bytes; reading such a file again at every key would keep the machine busy
 
 export class FilePanel {
@@ -69,7 +70,7 @@ export class FilePanel {
     this.report.set(null, []);
     this.rendered.set([]);
     this.preview.set([]);
-    this.mapping.set(null, {});
+    this.mapping.set(null, {}, this.isHub);
     this.name.value = suggestedName(source.name);
     this.check();
   }
@@ -87,7 +88,7 @@ export class FilePanel {
       if (value === undefined) delete this.chosen[name];
       else this.chosen[name] = value;
     }
-    this.mapping.set(this.found, this.chosen);
+    this.mapping.set(this.found, this.chosen, this.isHub);
     clearTimeout(this.timer);
     const large = (this.found?.bytes ?? this.source?.bytes ?? 0) > LARGE;
     this.stale = true;
@@ -109,6 +110,8 @@ export class FilePanel {
     this.change({});
   }
 
+  get isHub() { return HUB_NAME.test(this.source?.path ?? '') && (this.found?.bytes ?? 0) === 0; }
+
   get sent() {
     const laid = Object.assign({}, ...this.taken.map((offer) => offer.mapping));
     return { upload: this.source.upload, path: this.source.path, mapping: { ...this.chosen, ...laid } };
@@ -129,7 +132,7 @@ export class FilePanel {
       this.found = error?.body?.report ?? this.found;
     }
     this.busy = null;
-    this.mapping.set(this.found, this.chosen);
+    this.mapping.set(this.found, this.chosen, this.isHub);
     this.report.set(this.found, this.taken);
     this.rendered.set(this.found?.rendered ?? []);
     this.preview.set(this.found?.preview ?? [], this.found && !isUnmapped(this.found) ? this.found.rows : null, this.mapping.roles);
@@ -165,6 +168,7 @@ export class FilePanel {
     setText(this.facts, size ? bytes(size) : '');
     setText(this.status, busy ? t(busy) : this.stale ? t('data.stale') : '');
     this.again.hidden = !this.stale || busy !== null;
+    this.work.toggleAttribute('data-nothing', found === null); // nothing to map in a file that could not be read
     this.work.toggleAttribute('data-stale', Boolean(this.stale) && found !== null);
     const ready = found?.ok && !busy && !this.stale && this.name.value !== '';
     this.import.disabled = !ready;

@@ -7,7 +7,7 @@ import { opened } from './actions.js';
 import { argument } from './arguments.js';
 import { faultLine, nameField, saying, uid, words } from './parts.js';
 import * as store from './store.js';
-import { TaskPicker } from './tasks.js';
+import { TaskDetail, TaskPicker } from './tasks.js';
 
 export class MakePanel {
   constructor() {
@@ -20,6 +20,7 @@ export class MakePanel {
     this.root = h('form', { class: 'd-make' }, this.choices, this.form, this.fault.root, this.foot);
     this.root.addEventListener('submit', (event) => { event.preventDefault(); this.send(); });
     this.values = {};
+    this.name.input.addEventListener('input', () => { this.named = true; });
     saying(() => { this.make.textContent = t(this.busy ? 'data.making' : 'data.make'); });
     this.load();
   }
@@ -49,19 +50,21 @@ export class MakePanel {
     this.fault.say(null);
     this.values = {};
     this.picker = null;
+    this.detail = null;
     this.foot.hidden = !generator.available;
     if (!generator.available) {
       fill(this.form, h('div', { class: 'notice', data: { level: 'warn' } }, h('span', { t: generator.why ?? 'data.not_available' })));
       return;
     }
-    const byTask = generator.args.some((arg) => arg.name === 'task');
-    const rows = generator.args.filter((arg) => !(byTask && ['task', 'settings'].includes(arg.name))).map((arg) => argument(arg, (value) => this.set(arg.name, value)));
-    if (byTask) this.picker = new TaskPicker((task) => { if (!this.named) this.name.value = task; });
-    fill(this.form, this.picker?.root, h('div', { class: 'd-args' }, rows));
+    const asks = generator.args.some((arg) => arg.name === 'task');
+    const rows = generator.args.filter((arg) => arg.name !== 'task').map((arg) => argument(arg, (value) => this.set(arg.name, value)));
     this.named = false;
-    this.name.input.addEventListener('input', () => { this.named = true; });
-    this.name.value = byTask ? '' : free(generator.name);
+    this.name.value = asks ? '' : free(generator.name);
+    if (asks) this.picker = new TaskPicker((task) => { if (!this.named) this.name.value = free(task); });
+    else if (generator.task) this.detail = new TaskDetail();
+    fill(this.form, this.picker?.root, h('div', { class: 'd-args' }, rows), this.detail?.root);
     this.picker?.load();
+    this.detail?.show(generator.task);
   }
 
   set(name, value) {
@@ -71,7 +74,7 @@ export class MakePanel {
 
   async send() {
     if (this.busy) return;
-    const args = { ...this.values, ...this.picker?.args };
+    const args = { ...this.values, ...this.picker?.args, ...this.detail?.settings };
     this.fault.say(null);
     this.busy = true;
     this.make.disabled = true;

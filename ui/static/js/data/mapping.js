@@ -29,6 +29,11 @@ export class Mapping {
     this.system = new Menu((value) => this.chooseSystem(value));
     this.encoding = new Menu((value) => onChange({ encoding: value ?? undefined }));
     this.delimiter = new Menu((value) => onChange({ delimiter: value ?? undefined }));
+    this.hub = [['subset', 'data.subset'], ['split', 'data.split']].map(([name, key]) => {
+      const input = h('input', { type: 'text', class: 'input', autocomplete: 'off', spellcheck: 'false' });
+      input.addEventListener('change', () => onChange({ [name]: input.value.trim() || undefined }));
+      return { name, input, root: labelled(key, input) };
+    });
     this.rewards = new Menu((value) => onChange({ rewards: value === null ? undefined : [value] }));
     this.names = [];
     this.template = h('textarea', { class: 'input d-template', rows: '4', spellcheck: 'false' });
@@ -46,15 +51,17 @@ export class Mapping {
       completion: labelled('data.completion', this.completion.root),
       gold: labelled('data.ground_truth', this.gold.root, { help: 'data.ground_truth_help' }),
       rewards: labelled('data.try_rewards', this.rewards.root, { help: 'data.try_rewards_help' }),
+      encoding: labelled('data.encoding', this.encoding.root),
       delimiter: labelled('data.delimiter', this.delimiter.root),
     };
     this.root = h('section', { class: 'd-mapping' },
       h('h3', { t: 'data.mapping' }),
+      this.hub.map((one) => one.root),
       labelled('data.kind', this.kind.root, { group: true, input: this.kind.root }),
       labelled('data.prompt', this.prompt.root), this.templateBox, this.boxes.completion, this.boxes.gold,
       labelled('data.system', this.system.root), this.textBox,
       h('label', { class: 'd-check' }, this.chat, h('span', { t: 'data.chat' })), h('p', { class: 'd-help', t: 'data.chat_help' }),
-      this.boxes.rewards, labelled('data.encoding', this.encoding.root), this.boxes.delimiter);
+      this.boxes.rewards, this.boxes.encoding, this.boxes.delimiter);
     saying(() => this.draw());
   }
 
@@ -88,8 +95,13 @@ export class Mapping {
     return value === null && OWN_NAME.includes(name) && this.columns.includes(name) ? name : value;
   }
 
-  /** `report` of the last check; `chosen`: the mapping as the person has it so far. */
-  set(report, chosen) {
+  /** `report` of the last check; `chosen`: the mapping as the person has it so far; `hub`: the rows are a hub set's. */
+  set(report, chosen, hub = false) {
+    for (const { name, root, input } of this.hub) {
+      root.hidden = !hub;
+      if (document.activeElement !== input) input.value = chosen[name] ?? '';
+    }
+    this.boxes.encoding.hidden = hub;
     this.report = report;
     this.chosen = chosen;
     this.draw();

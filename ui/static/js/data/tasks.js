@@ -1,14 +1,52 @@
 // The tasks of reasoning-gym: a list to search, what each one asks, and its settings.
 
-import * as api from '../api.js';
-import { address } from '../api.js';
+import { address, get } from '../api.js';
 import { fill, h } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import { plain, visible } from '../plain.js';
 import { argument } from './arguments.js';
 import { faultLine, labelled, plural, uid, words } from './parts.js';
 
-const FIRST = ['syllogism', 'propositional_logic'];
+/** What one task asks, with an example, and its settings. */
+export class TaskDetail {
+  constructor() {
+    this.settings = {};
+    this.fault = faultLine();
+    this.box = h('div', { class: 'd-task' });
+    this.root = h('div', null, this.fault.root, this.box);
+  }
+
+  async show(name) {
+    this.name = name;
+    this.settings = {};
+    if (!this.box.childElementCount) fill(this.box, h('p', { class: 'muted', t: 'app.loading' }));
+    try {
+      const [task] = (await get(address('/api/data/tasks', { task: name }))).tasks;
+      if (this.name !== name) return;
+      this.fault.say(null);
+      this.describe(task);
+    } catch (error) {
+      if (this.name !== name) return;
+      fill(this.box);
+      this.fault.say(words(error));
+    }
+  }
+
+  describe(task) {
+    const { example } = task;
+    const question = typeof example === 'string' ? example : example?.question ?? example?.prompt;
+    fill(this.box,
+      h('h3', { class: 'mono' }, visible(task.name)), task.help ? h('p', { class: 'muted' }, visible(task.help)) : null,
+      question ? h('figure', { class: 'f-example' }, h('figcaption', { class: 'caption', t: 'data.example' }), h('blockquote', { class: 'f-example-text' }, plain(String(question), h, 3000)),
+        example.answer !== undefined && example.answer !== null ? h('p', { class: 'caption d-example-answer' }, t('data.example_answer'), ' ', h('code', null, visible(String(example.answer)))) : null) : null,
+      task.settings?.length ? h('div', null, h('h3', { t: 'data.settings' }), h('div', { class: 'd-args' }, task.settings.map((setting) => argument(setting, (value) => this.set(setting.name, value))))) : null);
+  }
+
+  set(name, value) {
+    if (value === undefined) delete this.settings[name];
+    else this.settings[name] = value;
+  }
+}
 
 export class TaskPicker {
   /** `onTask(name)` when one is chosen. */
@@ -16,36 +54,33 @@ export class TaskPicker {
     this.onTask = onTask;
     this.tasks = [];
     this.chosen = null;
-    this.settings = {};
     this.group = uid('task');
     this.search = h('input', { type: 'search', class: 'input', id: 'data-task-search', autocomplete: 'off', spellcheck: 'false' });
     this.search.addEventListener('input', () => this.draw());
     this.found = h('p', { class: 'caption', 'aria-live': 'polite' });
     this.list = h('div', { class: 'd-tasks', role: 'radiogroup', tt: { 'aria-label': 'data.task' } });
-    this.presets = h('div', { class: 'row d-presets' });
-    this.detail = h('div', { class: 'd-task' });
+    this.detail = new TaskDetail();
     this.fault = faultLine();
     this.root = h('div', { class: 'd-picker' },
-      h('div', null, labelled('data.task', this.search), this.presets, this.found, this.list),
-      h('div', null, this.fault.root, this.detail));
+      h('div', null, labelled('data.task', this.search), this.found, this.list),
+      h('div', null, this.fault.root, this.detail.root));
     onLanguage(() => this.draw());
   }
 
-  get args() { return { task: this.chosen, ...(Object.keys(this.settings).length ? { settings: this.settings } : {}) }; }
+  get args() { return { task: this.chosen, ...this.detail.settings }; }
 
   async load() {
     fill(this.list, h('p', { class: 'muted', t: 'app.loading' }));
     try {
-      this.tasks = (await api.get('/api/data/tasks')).tasks;
+      this.tasks = (await get('/api/data/tasks')).tasks;
       this.fault.say(null);
     } catch (error) {
       this.tasks = [];
       this.fault.say(words(error));
     }
     const names = this.tasks.map((task) => task.name);
-    fill(this.presets, FIRST.filter((name) => names.includes(name)).map((name) => h('button', { type: 'button', class: 'f-chip', data: { task: name }, onclick: () => this.choose(name) }, name)));
     this.draw();
-    if (this.chosen === null && names.length) this.choose(FIRST.find((name) => names.includes(name)) ?? names[0]);
+    if (this.chosen === null && names.length) this.choose(names[0]);
   }
 
   draw() {
@@ -58,34 +93,10 @@ export class TaskPicker {
       h('span', { class: 'd-task-name' }, visible(task.name)), task.category ? h('span', { class: 'caption' }, visible(task.category)) : null)));
   }
 
-  async choose(name) {
+  choose(name) {
     this.chosen = name;
-    this.settings = {};
     this.onTask(name);
     for (const input of this.list.querySelectorAll('input')) input.checked = input.value === name;
-    for (const button of this.presets.children) button.setAttribute('aria-pressed', String(button.dataset.task === name));
-    const known = this.tasks.find((task) => task.name === name);
-    if (known && !known.settings) fill(this.detail, h('p', { class: 'muted', t: 'app.loading' }));
-    try {
-      const [task] = (await api.get(address('/api/data/tasks', { task: name }))).tasks;
-      if (this.chosen !== name) return;
-      this.fault.say(null);
-      this.describe(task);
-    } catch (error) {
-      if (this.chosen === name) this.fault.say(words(error));
-    }
-  }
-
-  describe(task) {
-    const { example } = task;
-    const question = typeof example === 'string' ? example : example?.question ?? example?.prompt;
-    fill(this.detail,
-      h('h3', { class: 'mono' }, visible(task.name)),
-      question ? h('figure', { class: 'f-example' }, h('figcaption', { class: 'caption', t: 'data.example' }), h('blockquote', { class: 'f-example-text' }, plain(String(question), h, 3000)),
-        example.answer !== undefined && example.answer !== null ? h('p', { class: 'caption d-example-answer' }, t('data.example_answer'), ' ', h('code', null, visible(String(example.answer)))) : null) : null,
-      task.settings?.length ? h('div', null, h('h3', { t: 'data.settings' }), h('div', { class: 'd-args' }, task.settings.map((setting) => argument(setting, (value) => {
-        if (value === undefined) delete this.settings[setting.name];
-        else this.settings[setting.name] = value;
-      })))) : null);
+    this.detail.show(name);
   }
 }

@@ -70,7 +70,7 @@ function example(one) {
   const facts = [
     one.row === null || one.row === undefined ? null : t('preflight.row', { row: one.row }),
     'score' in one ? score : null,
-    one.expected === null || one.expected === undefined ? null : t('preflight.expected', { expected: scored(one.expected) }),
+    [null, undefined, ''].includes(one.expected) ? null : t('preflight.expected', { expected: scored(one.expected) }),
   ].filter(Boolean);
   const text = String(one.completion ?? '');
   return h('figure', { class: 'f-example' },
