@@ -64,7 +64,7 @@ class Services:
         """The form's fields, groups and presets, as JSON."""
         from backend import config
 
-        return config.form_schema()
+        return config.form_schema(self.settings.home)
 
     def presets(self) -> list[Any]:
         from backend import config

@@ -30,6 +30,7 @@ KEPT_PRINTS = 16 * 1024  # bytes of one call
 KEPT_TRACEBACK = 6000
 LARGEST = 3.4028234663852886e38  # of float32, in which TRL keeps rewards
 TAG = "__grpo_studio__"
+MODULE = "__reward__"  # not the reward's own name: one called `random` must not hide the library's
 
 
 class BrokenContract(Exception):
@@ -136,9 +137,9 @@ class Server:
         if self.function is not None:
             return None
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(keepends=True), self.file)
-        module = types.ModuleType(self.name)
+        module = types.ModuleType(MODULE)
         module.__file__ = self.file
-        sys.modules[self.name] = module
+        sys.modules[MODULE] = module  # dataclasses and pickle look there
         try:
             exec(compile(self.source, self.file, "exec", dont_inherit=True), module.__dict__)
             function = getattr(module, self.function_name)

@@ -11,7 +11,7 @@ from backend.custom.library import CONFIRM, Level, Library, Version
 from backend.custom.look import look
 from backend.custom.naming import ON_SPACE, on_space, refuse_on_space
 from backend.custom.templates import TEMPLATES
-from backend.errors import Refused
+from backend.errors import Refused, StudioError
 from backend.settings import Settings
 from backend.text import Text
 
@@ -43,13 +43,17 @@ class CustomService:
         return describe(self.settings.home, name, version).to_json()
 
     def saved(self) -> list[dict[str, Any]]:
-        """Every saved reward: its description, its versions (the newest last) and when the newest was saved."""
-        found = []
-        for name in self.names():
+        """Every saved reward: its description, its versions (the newest last), when the newest was saved, and
+        "error" ({en, ko} or null): why it cannot be used."""
+        return [self._row(name) for name in self.names()]
+
+    def _row(self, name: str) -> dict[str, Any]:
+        versions = self.library.versions(name)
+        try:
             newest = self.library.get(name)
-            about = of_version(newest).to_json()
-            found.append({**about, "versions": self.library.versions(name), "created_at": newest.created_at})
-        return found
+        except StudioError as error:  # somebody changed the file
+            return {"name": name, "versions": versions, "error": error.text.to_json()}
+        return {**of_version(newest).to_json(), "versions": versions, "created_at": newest.created_at, "error": None}
 
     def show(self, name: str, version: int | None = None) -> dict[str, Any]:
         """One version with its source, its description and all the versions there are. NotFound."""

@@ -408,3 +408,20 @@ def test_a_name_that_is_nowhere_and_a_file(tmp_path: Any, monkeypatch: pytest.Mo
     monkeypatch.setenv("SPACE_ID", "me/studio")
     with pytest.raises(Refused, match="public Space"):
         resolve(tmp_path, f"{file}:b", trusted=True)
+
+
+def test_a_reward_named_as_a_module_hides_none(level: str) -> None:
+    source = """
+        from __future__ import annotations
+        import json, dataclasses
+
+        @dataclasses.dataclass
+        class Kept:
+            value: float
+
+        def random(completions, **kwargs):
+            import random
+            return [Kept(float(random.Random(0).random() < 1)).value for _ in completions]
+    """
+    with reward(source, level) as judge:
+        assert judge(["p"], ["a"]) == [1.0]
