@@ -2,25 +2,88 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from backend.errors import Refused
+from backend.errors import Refused, StudioError
 from backend.lab.audit import audit
+from backend.lab.audit.report import Check
+from backend.paths import file_named
 from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
 
+ROWS = 12
+BUDGET_S = 20.0
+KEPT = 32
+ALL = "all"
+# What the verdict depends on; anything else may change without a new look.
+FIELDS = (
+    "dataset", "dataset_args", "dataset_sha256", "rewards", "reward_weights", "reward_args", "reward_versions", "seed",
+    "data_seed", "eval_size", "model", "per_device_train_batch_size", "gradient_accumulation_steps",
+)  # fmt: skip
+
+ROWS_TITLE = Text(en="The rows can be looked at", ko="데이터를 살펴볼 수 있음")
+
+_lock = threading.Lock()
+_known: OrderedDict[str, dict[str, Any]] = OrderedDict()
+
 
 def preflight(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict[str, Any]:
-    """See LabService.preflight."""
-    found = audit(settings, values, reader=reader)
-    checks = found["checks"]
-    return {
-        "stops": [check for check in checks if check["verdict"] == "fail"],
-        "warns": [check for check in checks if check["verdict"] == "warn"],
-        "audit": found,
-    }
+    """See LabService.preflight. Rows that cannot be read here are no reason to stop: the worker says what is wrong."""
+    key = _key(settings, values)
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    found = _look(settings, reader, values)
+    with _lock:
+        _known[key] = found
+        while len(_known) > KEPT:
+            _known.popitem(last=False)
+    return found
+
+
+def _look(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        found = audit(settings, values, limit=ROWS, reader=reader, budget_s=BUDGET_S)
+    except StudioError as error:
+        words = Text(en=f"Not looked at: {error.text.en}", ko=f"살펴보지 않았습니다: {error.text.ko}")
+        check = Check("rows", None, "skip", ROWS_TITLE, words).to_json()
+        found = {"ok": True, "verdict": "pass", "checks": [check], "rows": 0, "format": None, "seconds": 0.0}
+    stops = [check for check in found["checks"] if check["verdict"] == "fail" and check["stops"]]
+    warns = [
+        check
+        for check in found["checks"]
+        if check["verdict"] in ("warn", "fail") and not (check["verdict"] == "fail" and check["stops"])
+    ]
+    return {"stops": stops, "warns": warns, "audit": found}
+
+
+def _key(settings: Settings, values: Mapping[str, Any]) -> str:
+    """The settings that matter, and the state of what they name: a file's, a stored set's, the custom rewards'."""
+    chosen = {name: values.get(name) for name in FIELDS}
+    path = file_named(str(values.get("dataset") or ""))
+    state = [_stamp(path)] if path is not None else []
+    state += [_stamp(settings.home / "datasets" / f"{values.get('dataset')}.json")]
+    for name in values.get("rewards") or ():
+        folder = settings.home / "rewards" / str(name)
+        state += [sorted(_stamp(each) for each in folder.glob("*.py"))] if folder.is_dir() else []
+    text = json.dumps([str(settings.home), chosen, state], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return ""
+    return f"{path.name} {found.st_size} {found.st_mtime_ns}"
 
 
 def require(found: Mapping[str, Any], accept: Sequence[str]) -> None:
@@ -29,7 +92,7 @@ def require(found: Mapping[str, Any], accept: Sequence[str]) -> None:
     `accept`: ids of warnings, or "all" for every warning.
     """
     stops = list(found["stops"])
-    warns = [check for check in found["warns"] if "all" not in accept and check["id"] not in accept]
+    warns = [check for check in found["warns"] if ALL not in accept and check["id"] not in accept]
     if not stops and not warns:
         return
     lines = [(check, "stops", "중단") for check in stops] + [(check, "warns", "경고") for check in warns]
@@ -39,5 +102,5 @@ def require(found: Mapping[str, Any], accept: Sequence[str]) -> None:
             ko="\n".join(f"{check['id']} {ko}: {check['words']['ko']}" for check, _, ko in lines),
         )
     )
-    refused.preflight = dict(found)  # type: ignore[attr-defined]
+    refused.preflight = {**found, "warns": warns}  # type: ignore[attr-defined]
     raise refused

@@ -34,7 +34,7 @@ def source_checks(subject: Subject) -> Iterator[Check]:
     stops = [problem for problem in seen.problems if problem.stops and problem.code != "choose"]
     if stops:
         words = Text(en="; ".join(p.text.en for p in stops), ko="; ".join(p.text.ko for p in stops))
-        yield Check("signature", subject.name, "fail", SOURCE, words)
+        yield Check("signature", subject.name, "fail", SOURCE, words, stops=True)
     else:
         words = Text(en="Every column that it names is there, and it takes the others too.",
                      ko="쓰는 열이 모두 있고, 나머지 열도 받을 수 있습니다.")  # fmt: skip
@@ -101,7 +101,7 @@ def call_checks(subject: Subject) -> Iterator[Check]:
         subject.halted = True
         kind = "sandbox" if SANDBOX in bench.broken_by else "contract"
         words = Text(en="; ".join(w.en for w in bench.broken), ko="; ".join(w.ko for w in bench.broken))
-        yield Check(kind, subject.name, "fail", CALL, words)
+        yield Check(kind, subject.name, "fail", CALL, words, stops=True)
     elif len(failed) == len(asked):
         subject.halted = True
         yield _raises(subject, failed, len(asked))
@@ -133,9 +133,8 @@ def _hangs(subject: Subject, asked: list[tuple[int, str]]) -> Check:
         "기다리고 있습니다.",
     )
     why = Text(en="stopped", ko="중단")
-    return Check(
-        "hangs", subject.name, "fail", CALL, words, [Example(r, t, None, "a number or None", why) for r, t in asked]
-    )
+    examples = [Example(r, t, None, "a number or None", why) for r, t in asked]
+    return Check("hangs", subject.name, "fail", CALL, words, examples, stops=True)
 
 
 def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int) -> Check:
@@ -156,6 +155,7 @@ def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int)
         CALL,
         Text(en=raised + more, ko=raised_ko + more_ko),
         examples,
+        stops=every,
     )
 
 

@@ -64,12 +64,13 @@ FORMATS = (
     Format("colon", _same("Answer: …"), f"{THOUGHT}\n", "Answer: "),
     Format("phrase_ko", _same("정답: …"), f"{THOUGHT}\n", "정답: "),
     Format("json", _same('{"answer": …}'), "", '{"answer": "', '"}'),
-    Format("fence", _same("```…```"), "", "```\n", "\n```"),
     Format("python", _same("```python …```"), f"{THOUGHT}\n", "```python\n", "\n```"),
     Format("sql", _same("```sql …```"), f"{THOUGHT}\n", "```sql\n", "\n```"),
+    Format("fence", _same("```…```"), "", "```\n", "\n```"),
     Format("bare", Text(en="the answer alone", ko="답만")),
 )  # fmt: skip
 BY_ID = {each.id: each for each in FORMATS}
 FOR_CODE = ("python", "fence", "bare")
 FOR_SQL = ("sql", "fence", "answer", "think_answer", "bare")
+FOR_FORM = ("bare", "fence", "think_answer", "answer")
 FOR_TEXT = tuple(each.id for each in FORMATS if each.id not in ("python", "sql"))

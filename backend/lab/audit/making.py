@@ -42,7 +42,7 @@ def make(
         try:
             reward = built_in.get(name, args)
         except StudioError as error:
-            return Check("arguments", name, "fail", ARGUMENTS, error.text)
+            return Check("arguments", name, "fail", ARGUMENTS, error.text, stops=True)
         full = {argument.name: argument.default for argument in spec.arguments} | args
         missing = [column for column in spec.columns if column not in _there(rows)]
         if missing:
@@ -74,7 +74,7 @@ def _custom(
     except NotFound:
         raise
     except StudioError as error:
-        return Check("signature", _short(name), "fail", SOURCE, error.text)
+        return Check("signature", _short(name), "fail", SOURCE, error.text, stops=True)
     missing = [column for column in about.columns if column not in _there(rows)]
     if missing:
         return _no_column(shown, missing, rows)
@@ -117,7 +117,7 @@ def _no_column(name: str, missing: Sequence[str], rows: Sequence[Mapping[str, An
         en=f"It needs the column {', '.join(missing)}; the rows have: {', '.join(there) or '-'}.{would}",
         ko=f"{', '.join(missing)} 열이 필요합니다. 데이터에 있는 열: {', '.join(there) or '-'}.{would_ko}",
     )
-    return Check("columns", name, "fail", COLUMNS, words)
+    return Check("columns", name, "fail", COLUMNS, words, stops=True)
 
 
 def _likely(columns: Sequence[str]) -> list[str]:

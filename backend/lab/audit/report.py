@@ -13,6 +13,11 @@ CLIPPED = 600  # characters of a completion that an example shows
 SHOWN = 3  # examples a check
 CONFIG = "config"  # the name under which checks of the whole configuration stand
 
+FIELDS = {
+    "golds": "dataset", "type": "dataset", "rows": "dataset", "columns": "dataset", "arguments": "reward_args",
+    "weights": "reward_weights", "total": "reward_weights", "signs": "reward_weights", "patterns": "reward_args",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -47,6 +52,13 @@ class Check:
     title: Text
     words: Text
     examples: Sequence[Example] = ()
+    stops: bool = False
+    """Whether it keeps a run from learning at all, so that it cannot be passed over at Start."""
+
+    @property
+    def field(self) -> str:
+        """The setting to look at."""
+        return FIELDS.get(self.kind, "rewards")
 
     @property
     def id(self) -> str:
@@ -58,6 +70,8 @@ class Check:
             "kind": self.kind,
             "reward": self.reward,
             "verdict": self.verdict,
+            "stops": self.stops,
+            "field": self.field,
             "title": self.title.to_json(),
             "words": self.words.to_json(),
             "examples": [example.to_json() for example in self.examples[:SHOWN]],

@@ -81,6 +81,7 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
             ko=f"정답 {len(asked)}개 중 {len(missed)}개가 {what_ko}입니다{hint_ko}: {_why(subject, missed[0]).ko}",
         ),
         examples,
+        stops=severe and flat and subject.kind == "task",
     )
 
 
@@ -142,6 +143,7 @@ def _by_type(subject: Subject, missed: list[int], form: Format) -> Iterator[Chec
             )
             for at in better
         ],
+        stops=True,
     )
 
 

@@ -125,7 +125,8 @@ class Audit:
                 find_answers(subject)
                 try_formats(subject, chosen)
         judging = [subject for subject in self._alive() if subject.kind != "side" and any(subject.answers)]
-        self.form = demanded(judging, FORMATS)
+        order = candidates(judging[0].name) if len(judging) == 1 else FORMATS
+        self.form = demanded(judging, order)
         for subject in self._alive():
             own = best_format(subject, candidates(subject.name))
             suits = (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from backend.lab.audit import samples
 from backend.lab.audit.bench import Bench, Judged, Row
-from backend.lab.audit.formats import BY_ID, FOR_CODE, FOR_SQL, FOR_TEXT, Format
+from backend.lab.audit.formats import BY_ID, FOR_CODE, FOR_FORM, FOR_SQL, FOR_TEXT, Format
 from backend.lab.audit.golds import answer_of, distractors, gold_column
 
 # task: looks at the answer. shape: at the form of the text. side: at neither (its length, its language).
@@ -85,7 +85,8 @@ class Subject:
 
 def candidates(name: str) -> list[Format]:
     """The formats worth trying on a reward."""
-    ids = FOR_CODE if name == "code" else FOR_SQL if name == "sql" else FOR_TEXT
+    first = {"code": FOR_CODE, "sql": FOR_SQL, "json": FOR_FORM, "regex": FOR_FORM}.get(name, ())
+    ids = first if name in ("code", "sql") else tuple(dict.fromkeys((*first, *FOR_TEXT)))
     return [BY_ID[each] for each in ids]
 
 

@@ -55,7 +55,7 @@ def gold_rows(rows: Sequence[Row], subjects: Sequence[Subject]) -> Iterator[Chec
             en=f"{len(bad)} of {len(rows)} rows have no usable {column} ({bad[0][1]}): they get no score.",
             ko=f"{len(rows)}행 중 {len(bad)}행의 {column} 값을 쓸 수 없습니다({bad[0][1]}). 점수가 매겨지지 않습니다.",
         )
-        yield Check("golds", subject.name, verdict, GOLDS, words, examples)
+        yield Check("golds", subject.name, verdict, GOLDS, words, examples, stops=verdict == "fail")
 
 
 def task_check(subjects: Sequence[Subject], rows: Sequence[Row]) -> Iterator[Check]:
@@ -193,7 +193,7 @@ def _weights(subjects: Sequence[Subject], gains: dict[str, float], forms: dict[s
         return
     told = f"a right answer instead of a wrong one adds {score_text(task)}, the form alone {score_text(form)} ({names})"
     told_ko = f"정답이면 {score_text(task)}, 형식만 맞아도 {score_text(form)}({names})"
-    if form >= task:
+    if form > task * (1 + 1e-6):
         words = Text(
             en=f"The form outweighs the task: {told}. Groups will differ by form first, and the model learns that. "
             "Lower its weight.",
