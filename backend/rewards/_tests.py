@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.sandbox.inside.typed import TooLarge, encode
+from backend.sandbox.inside.typed import dumps, encode
 
 MOST_TESTS = 1000
 ALIASES = {"input": "stdin", "output": "stdout", "expected": "expect", "expected_output": "stdout"}
@@ -114,9 +114,12 @@ def _wanted(expect: Any, number: int) -> tuple[Any, str]:
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError) as error:
             raise Unreadable(f"test {number}: expect is no Python literal: {_short(expect)}") from error
     try:
-        return encode(value), expect if isinstance(expect, str) else repr(expect)
-    except TooLarge as error:
+        encoded, text = encode(value), expect if isinstance(expect, str) else repr(expect)
+    except ValueError as error:  # TooLarge, or an integer of more digits than Python writes
         raise Unreadable(f"test {number}: expect is too large: {error}") from error
+    if '{"other":' in dumps(encoded):
+        raise Unreadable(f"test {number}: expect is no Python literal: {_short(expect)}")
+    return encoded, text
 
 
 def _assertion(line: str, number: int) -> Call:
