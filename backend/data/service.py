@@ -114,7 +114,10 @@ class DataService:
         return [{**meta, "used_by": users.get(meta["name"], [])} for meta in self._store.metas()]
 
     def show(self, name: str, limit: int = 50) -> dict[str, Any]:
-        """The meta with "used_by" and "preview": the first `limit` rows with clipped cells. NotFound with the names there are."""
+        """The meta with "used_by" and "preview", the first `limit` rows with clipped cells.
+
+        NotFound with the names there are.
+        """
         meta = self._store.meta(name)
         rows = sampling.first(self._store, meta["sha256"], limit)
         used_by = self._users().get(meta["name"], [])
