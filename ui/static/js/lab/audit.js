@@ -2,7 +2,7 @@
 import { fill, h, setText } from '../dom.js';
 import { number } from '../format.js';
 import { prose } from '../form/prose.js';
-import { plural, saying } from '../form/words.js';
+import { plural } from '../form/words.js';
 import { onLanguage, t } from '../i18n.js';
 import { rewardHue, variable } from '../live/colors.js';
 import { plain, visible } from '../plain.js';
@@ -26,7 +26,7 @@ export class Audit {
       h('p', { class: 'muted lab-lead', t: 'lab.audit_lead' }),
       h('div', { class: 'row' }, this.button, this.stop, this.status), this.track, this.notice, this.head, this.list);
     bench.onChange(() => this.#say());
-    onLanguage(() => { this.#head(); this.#say(); });
+    onLanguage(() => { this.#draw(); this.#say(); });
     this.#say();
   }
 
@@ -82,6 +82,7 @@ export class Audit {
   }
 
   #draw() {
+    if (!this.answer) return;
     const { checks } = this.answer;
     const names = [...this.bench.names, null].filter((name) => checks.some((check) => (check.reward ?? null) === name));
     const strangers = [...new Set(checks.map((check) => check.reward ?? null))].filter((name) => !names.includes(name));
@@ -90,7 +91,6 @@ export class Audit {
   }
 
   #head() {
-    if (!this.answer) return;
     const { checks, verdict: kind } = this.answer;
     const count = (what) => checks.filter((check) => check.verdict === what).length;
     const words = kind === 'fail' ? plural('lab.audit_fail', count('fail')) : kind === 'warn' ? plural('lab.audit_warn', count('warn')) : count('pass') ? plural('lab.audit_pass', count('pass')) : t('lab.audit_skip');
@@ -119,10 +119,8 @@ export class Audit {
 
   #check(check, loud) {
     const examples = check.examples ?? [];
-    const words = h('p', null);
-    saying(() => fill(words, prose(t(check.words))));
     return h('li', { class: 'lab-check', data: { check: check.id, verdict: check.verdict } }, verdict(check.verdict),
-      h('div', { class: 'lab-check-words' }, h('p', { class: 'strong', t: check.title }), words,
+      h('div', { class: 'lab-check-words' }, h('p', { class: 'strong', t: check.title }), h('p', null, prose(t(check.words))),
         examples.length ? h('details', { open: loud && check.verdict === 'fail' ? true : undefined },
           h('summary', { class: 'caption', t: () => plural('lab.examples', examples.length) }), examples.map(example)) : null));
   }

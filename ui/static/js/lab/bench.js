@@ -40,6 +40,8 @@ export class Bench {
   /** `known`: GET /api/lab/setup; `first`: configuration values to begin with. */
   constructor(known, first) {
     this.listeners = [];
+    this.tellers = [];
+    this.problems = {};
     this.learn(known);
     const kept = stored();
     if (kept) this.#put({ rewards: kept.rewards, dataset: kept.dataset, datasetArgs: kept.datasetArgs, rows: kept.rows });
@@ -55,6 +57,15 @@ export class Bench {
   }
 
   onChange(listener) { this.listeners.push(listener); }
+
+  onTold(listener) { this.tellers.push(listener); }
+
+  /** What speaks against a reward, {en, ko} by name: said where it is set up. */
+  tell(problems) {
+    if (same(problems, this.problems)) return;
+    this.problems = problems;
+    for (const listener of this.tellers) listener();
+  }
 
   get names() { return this.rewards.map((reward) => reward.name); }
 

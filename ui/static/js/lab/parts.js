@@ -1,7 +1,7 @@
 // Parts that several sections of the Lab share: verdicts as icon and word, exact text, bars of scores, a choice of runs.
 import { fill, h, keyed, setText } from '../dom.js';
 import { count, number, percent } from '../format.js';
-import { onLanguage, t } from '../i18n.js';
+import { label, onLanguage, t } from '../i18n.js';
 import { plain, visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import { variable } from '../live/colors.js';
@@ -24,7 +24,7 @@ export function exact(text, { limit = 4000 } = {}) {
     const open = body.classList.toggle('open');
     fill(body, plain(whole, h, open ? Infinity : limit));
     more.setAttribute('aria-expanded', String(open));
-    more.textContent = t(open ? 'lab.less' : 'lab.more');
+    label(more, open ? 'lab.less' : 'lab.more');
   });
   return h('div', { class: 'lab-exact' }, body, more);
 }

@@ -202,13 +202,15 @@ export class Probe {
     this.stage.hidden = false;
     setText(this.name, visible(run.name || run.id));
     updateBadge(this.badge, run);
-    const at = run.stage === 'probe' ? run.stage_step ?? 0 : ended && run.state === 'succeeded' ? run.total_steps : 0;
-    const all = run.stage === 'probe' ? run.stage_total : run.total_steps;
+    const probing = run.stage === 'probe' || run.state === 'succeeded';
+    const all = run.stage === 'probe' ? run.stage_total : probing ? run.total_steps : run.stage_total;
+    const at = run.state === 'succeeded' ? all : run.stage_step ?? 0;
     const share = all ? Math.min(1, at / all) : 0;
     this.bar.hidden = ended;
     this.bar.firstElementChild.style.width = `${100 * share}%`;
     this.bar.setAttribute('aria-valuenow', Math.round(100 * share));
-    const parts = [all ? t('lab.probe_at', { n: count(at), all: count(all) }) : run.stage ? t(`stage.${run.stage}`) : t(`state.${run.state}`)];
+    const stage = run.stage ? t(`stage.${run.stage}`) : t(`state.${run.state}`);
+    const parts = [probing ? (all ? t('lab.probe_at', { n: count(at), all: count(all) }) : stage) : all ? `${stage} ${count(at)}/${count(all)}` : stage];
     if (run.elapsed_s !== null) parts.push(t(ended ? 'live.took' : 'live.gone_time', { time: duration(run.elapsed_s) }));
     if (!ended && run.eta_s !== null && run.eta_s !== undefined) parts.push(t('live.left', { time: duration(run.eta_s) }));
     setText(this.status, parts.join(' · '));

@@ -4,7 +4,7 @@ import { control } from '../form/controls.js';
 import { typed } from '../form/format.js';
 import { readLoose, readNumber, same, writeLoose, writeNumber } from '../form/values.js';
 import { saying } from '../form/words.js';
-import { t } from '../i18n.js';
+import { label, onLanguage, t } from '../i18n.js';
 import { rewardHue, variable } from '../live/colors.js';
 import { visible } from '../plain.js';
 
@@ -14,8 +14,8 @@ export function rewardList(bench) {
   const list = h('div', { class: 'lab-rewards' });
   const none = h('p', { class: 'lab-none', t: 'lab.rewards_none' });
   const add = h('select', { id: 'lab-add-reward', class: 'input', tt: { 'aria-label': 'lab.add_reward' } });
-  const help = h('p', { class: 'caption' });
   let shown = null;
+  let sayers = []; // one a row with arguments; rows are made anew with the list
 
   add.addEventListener('change', () => {
     const name = add.value;
@@ -48,7 +48,17 @@ export function rewardList(bench) {
       h('div', { class: 'lab-reward-name', ...(about?.help ? { tt: { title: about.help } } : {}) }, words),
       h('label', { class: 'lab-reward-weight caption' }, h('span', { t: 'lab.weight' }), weight),
       h('span', { class: 'lab-share', 'aria-hidden': 'true' }, bar), remove,
-      about?.arguments.length ? argumentsOf(name, about) : null);
+      about?.arguments.length ? argumentsOf(name, about) : null,
+      h('p', { class: 'lab-problem', hidden: true, 'aria-live': 'polite' }));
+  }
+
+  function tell() {
+    for (const root of list.children) {
+      const problem = bench.problems[root.dataset.reward];
+      const line = root.querySelector('.lab-problem');
+      line.hidden = problem === undefined || !bench.known.has(root.dataset.reward);
+      if (problem !== undefined) label(line, problem);
+    }
   }
 
   function argumentsOf(name, about) {
@@ -73,7 +83,8 @@ export function rewardList(bench) {
       return h('div', { class: 'lab-argument' },
         h(made.group ? 'span' : 'label', { class: 'caption', ...(made.group ? {} : { htmlFor: id }) }, h('code', null, argument.name)), made.root);
     });
-    saying(say);
+    say();
+    sayers.push(say);
     return h('details', { class: 'lab-arguments' }, summary, h('div', { class: 'lab-argument-grid' }, fields));
   }
 
@@ -99,15 +110,19 @@ export function rewardList(bench) {
     // Arguments that were typed here are in their inputs already; only another list of rewards builds rows anew.
     if (!same(shown, bench.names)) {
       shown = bench.names;
+      sayers = [];
       fill(list, bench.rewards.map(row));
       offer();
     }
     refresh();
+    tell();
   }
 
+  bench.onTold(tell);
   saying(offer);
+  onLanguage(() => sayers.forEach((say) => say()));
   show();
-  return { root: h('div', { class: 'lab-reward-box' }, list, none, add, help), show, again() { shown = null; show(); } };
+  return { root: h('div', { class: 'lab-reward-box' }, list, none, add), show, again() { shown = null; show(); } };
 }
 
 function argumentControl(argument, id, send) {

@@ -10,6 +10,7 @@ import { conflictList } from './conflicts.js';
 import { bars, exact, failed, later, promptText, runMenu } from './parts.js';
 import { pasteBox } from './paste.js';
 import { ScoreRow } from './scorerow.js';
+import { scoreTable } from './scoring.js';
 
 const SOURCES = ['made', 'own', 'run'];
 const KEY = 'grpo-studio.lab.texts';
@@ -26,7 +27,7 @@ export class Score {
     this.notice = h('div', { class: 'lab-notice', 'aria-live': 'polite' });
     this.hists = h('div', { class: 'lab-hists', id: 'lab-histograms' });
     this.against = h('div', { class: 'lab-against' });
-    this.table = h('div', { class: 'lab-table', id: 'lab-table', role: 'table', tt: { 'aria-label': 'lab.nav_score' } });
+    this.table = h('div', { class: 'lab-table', id: 'lab-table' });
     this.root = h('section', { id: 'lab-score', tt: { 'aria-label': 'lab.nav_score' } },
       h('div', { class: 'row lab-bar-top' },
         h('span', { class: 'caption', t: 'lab.completions' }), h('div', { class: 'segmented', role: 'group', tt: { 'aria-label': 'lab.completions' } }, this.buttons),
@@ -101,7 +102,7 @@ export class Score {
   #draw(groups) {
     this.table.removeAttribute('data-stale');
     this.groups = groups.map((group) => ({ ...group, rows: [] }));
-    const head = h('div', { class: 'lab-row lab-head caption', role: 'row' }, ['completion', 'verdicts', 'total'].map((name) => h('span', { role: 'columnheader', t: `lab.head_${name}` })), h('span'));
+    const head = h('div', { class: 'lab-row lab-head caption', 'aria-hidden': 'true' }, ['completion', 'verdicts', 'total'].map((name) => h('span', { t: `lab.head_${name}` })), h('span'));
     fill(this.table, groups.length ? head : h('p', { class: 'muted lab-empty', t: this.source === 'run' ? 'lab.pick_run' : 'lab.no_rows' }), this.groups.map((group, at) => this.#group(group, at)));
     this.#all();
   }
@@ -163,7 +164,9 @@ export class Score {
     const asked = placed.map(({ row }) => row.version);
     const rows = placed.map(({ group, row }) => ({ ...group.row, completion: shaped(group.row.prompt, row.text) }));
     try {
-      const answer = await api.post('/api/lab/table', { rewards: bench.names, weights: bench.weights, args: bench.args, rows });
+      const answer = await scoreTable(bench, rows);
+      if (isNew()) bench.tell(answer.problems);
+      if (answer.error) throw answer.error;
       fill(this.notice);
       placed.forEach(({ row }, at) => {
         if (row.version !== asked[at] && !isNew()) return; // edited meanwhile: the next answer is on its way

@@ -1,7 +1,7 @@
 // One completion on the bench: its text, editable, and what each reward said of it.
 import { fill, h, setText } from '../dom.js';
 import { number } from '../format.js';
-import { t } from '../i18n.js';
+import { label as say } from '../i18n.js';
 import { rewardHue, variable } from '../live/colors.js';
 import { plain, visible } from '../plain.js';
 
@@ -13,9 +13,8 @@ export class ScoreRow {
     Object.assign(this, { text, cells: null, total: null, version: 0 });
     this.input = h('textarea', { class: 'input mono lab-text', rows: 2, spellcheck: 'false', autocomplete: 'off', value: text, tt: { 'aria-label': label, placeholder: 'lab.text_here' } });
     this.hidden = h('p', { class: 'caption lab-hidden', hidden: true });
-    this.lines = h('div', { class: 'lab-lines', role: 'cell' });
-    this.sum = h('div', { class: 'lab-total', role: 'cell' }, h('span', { class: 'caption lab-total-word', t: 'lab.total' }), h('span', { class: 'num strong' }, '–'));
-    this.state = h('span', { class: 'caption lab-state', 'aria-live': 'polite' });
+    this.lines = h('div', { class: 'lab-lines' });
+    this.sum = h('div', { class: 'lab-total' }, h('span', { class: 'caption lab-total-word', t: 'lab.total' }), h('span', { class: 'num strong' }, '–'));
     this.remove = h('button', { type: 'button', class: 'btn ghost small lab-icon', hidden: !onRemove, tt: { 'aria-label': 'lab.remove_completion', title: 'lab.remove_completion' }, onclick: () => onRemove(this) }, '×');
     this.input.addEventListener('input', () => {
       this.text = this.input.value;
@@ -23,9 +22,8 @@ export class ScoreRow {
       this.stale();
       onEdit(this);
     });
-    this.root = h('div', { class: 'lab-row', role: 'row' },
-      h('div', { class: 'lab-cell-text', role: 'cell' }, this.input, this.hidden), this.lines, this.sum, h('div', { class: 'lab-cell-end', role: 'cell' }, this.remove));
-    this.lines.append(this.state);
+    this.root = h('div', { class: 'lab-row', role: 'group', tt: { 'aria-label': label } },
+      h('div', { class: 'lab-cell-text' }, this.input, this.hidden), this.lines, this.sum, h('div', { class: 'lab-cell-end' }, this.remove));
     this.#symbols();
   }
 
@@ -33,26 +31,33 @@ export class ScoreRow {
   #symbols() {
     const found = [...new Set((visible(this.text).match(/\[(?:[A-Z]{2,3}\d?|U\+[0-9A-F]{4,6})\]/g) ?? []).filter((one) => !this.text.includes(one)))];
     this.hidden.hidden = found.length === 0;
-    setText(this.hidden, found.length ? t('lab.hidden_characters', { what: found.map((one) => one.slice(1, -1)).join(', ') }) : '');
+    if (found.length) say(this.hidden, 'lab.hidden_characters', { what: found.map((one) => one.slice(1, -1)).join(', ') });
   }
 
   stale() {
     this.version += 1;
     this.root.toggleAttribute('data-stale', true);
+    this.lines.setAttribute('aria-busy', 'true');
   }
 
   show(names, { cells, total }, fresh = true) {
     this.cells = cells;
     this.total = total;
-    if (fresh) this.root.removeAttribute('data-stale');
+    if (fresh) this.fresh();
     fill(this.lines, names.map((name, at) => line(name, at, cells[name])));
     setText(this.sum.lastElementChild, number(total));
+  }
+
+  fresh() {
+    this.root.removeAttribute('data-stale');
+    this.lines.removeAttribute('aria-busy');
   }
 
   /** No answer for it: the old scores would be a lie. */
   clear() {
     this.cells = null;
     this.total = null;
+    this.fresh();
     fill(this.lines);
     setText(this.sum.lastElementChild, '–');
   }
