@@ -88,6 +88,12 @@ class Services:
         self.reconcile()
         return self.get(run_id)
 
+    def preflight(self, raw: Mapping[str, Any], preset: str | None = None) -> dict[str, Any]:
+        """What `start` would refuse or warn of: LabService.preflight. Refused, with `.check`, for a broken rule."""
+        checked = self.check(raw, preset)
+        runs.require_ok(checked)
+        return self.lab.preflight(checked.config.to_dict())
+
     def stop(self, run_id: str, now: bool = False) -> Run:
         """Save and stop; `now`, and the second call, end it at once. WrongState when it has ended already."""
         runs.stop(self.settings, self.db, self.get(run_id), now)

@@ -113,6 +113,8 @@ class Output:
         if self.json:
             check = getattr(error, "check", None)
             more = check.to_json("en") if check is not None else {}
+            preflight = getattr(error, "preflight", None)
+            more |= {} if preflight is None else {"preflight": preflight}
             self.answer({"error": error.text.to_json(), **more})
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

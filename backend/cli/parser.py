@@ -51,6 +51,17 @@ def build_parser() -> argparse.ArgumentParser:
 
     train = add("train", "runs", "start a run", settings)
     train.add_argument("--wait", action="store_true", help="follow it to its end; Ctrl-C leaves it running")
+    train.add_argument(
+        "--accept",
+        metavar="ID",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="warnings of the audit to pass over in silence; `all` for every one",
+    )
+    train.add_argument(
+        "--strict", action="store_true", help="refuse to start on a warning of the audit that is not accepted"
+    )
     add("runs", "runs", "list the runs")
     add("show", "runs", "show one run").add_argument("run", metavar="RUN", help=RUN_HELP)
     stop = add("stop", "runs", "save a checkpoint and stop; a second time ends it at once")

@@ -28,7 +28,11 @@ def train(args: argparse.Namespace, out: Output) -> int:
 
     values = values_of(args)
     services = open_services(args, settle=False)
-    run = services.start(values, preset=args.preset)
+    if not args.strict and "all" not in args.accept:
+        for check in services.preflight(values, preset=args.preset)["warns"]:
+            if check["id"] not in args.accept:
+                out.say(f"warning: {check['id']}: {check['words']['en']}")
+    run = services.start(values, preset=args.preset, accept=args.accept if args.strict else ["all"])
     return _follow(services, run, args.wait, out)
 
 

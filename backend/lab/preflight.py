@@ -28,6 +28,11 @@ FIELDS = (
     "data_seed", "eval_size", "model", "per_device_train_batch_size", "gradient_accumulation_steps",
 )  # fmt: skip
 
+NO_REWARDS = Text(en="No stage of this run uses rewards.", ko="보상을 쓰는 단계가 없는 실행입니다.")
+HUB = Text(
+    en="The rows of a hub set are not downloaded for this; audit them in the Reward Lab or with `audit --data`.",
+    ko="허브 데이터셋은 이 점검을 위해 내려받지 않습니다. 보상 실험실이나 `audit --data`로 점검하세요.",
+)
 ROWS_TITLE = Text(en="The rows can be looked at", ko="데이터를 살펴볼 수 있음")
 
 _lock = threading.Lock()
@@ -35,13 +40,27 @@ _known: OrderedDict[str, dict[str, Any]] = OrderedDict()
 
 
 def preflight(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict[str, Any]:
-    """See LabService.preflight. Rows that cannot be read here are no reason to stop: the worker says what is wrong."""
+    """See LabService.preflight. Rows that cannot be read here are no reason to stop: the worker says what is wrong.
+
+    A run without GRPO is not looked at, but for a probe, which is stopped by what stops and never warned.
+    """
+    stages = list(values.get("stages") or ("grpo",))
+    if not {"grpo", "probe"} & set(stages):
+        return {"stops": [], "warns": [], "audit": _not_looked(NO_REWARDS)}
+    found = _kept_or_new(settings, reader, values)
+    return found if "grpo" in stages else {**found, "warns": []}
+
+
+def _kept_or_new(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict[str, Any]:
     key = _key(settings, values)
     with _lock:
         if key in _known:
             _known.move_to_end(key)
             return _known[key]
     found = _look(settings, reader, values)
+    passing = any(check["kind"] in ("sandbox", "rows") for check in found["audit"]["checks"])
+    if passing:  # what may be otherwise a minute later
+        return found
     with _lock:
         _known[key] = found
         while len(_known) > KEPT:
@@ -51,11 +70,12 @@ def preflight(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> 
 
 def _look(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        found = audit(settings, values, limit=ROWS, reader=reader, budget_s=BUDGET_S)
+        if _on_the_hub(settings, values):
+            found = _not_looked(HUB)
+        else:
+            found = audit(settings, values, limit=ROWS, reader=reader, budget_s=BUDGET_S)
     except StudioError as error:
-        words = Text(en=f"Not looked at: {error.text.en}", ko=f"살펴보지 않았습니다: {error.text.ko}")
-        check = Check("rows", None, "skip", ROWS_TITLE, words).to_json()
-        found = {"ok": True, "verdict": "pass", "checks": [check], "rows": 0, "format": None, "seconds": 0.0}
+        found = _not_looked(Text(en=f"Not looked at: {error.text.en}", ko=f"살펴보지 않았습니다: {error.text.ko}"))
     stops = [check for check in found["checks"] if check["verdict"] == "fail" and check["stops"]]
     warns = [
         check
@@ -63,6 +83,18 @@ def _look(settings: Settings, reader: Reader, values: Mapping[str, Any]) -> dict
         if check["verdict"] in ("warn", "fail") and not (check["verdict"] == "fail" and check["stops"])
     ]
     return {"stops": stops, "warns": warns, "audit": found}
+
+
+def _not_looked(words: Text) -> dict[str, Any]:
+    check = Check("rows", None, "skip", ROWS_TITLE, words).to_json()
+    return {"ok": True, "verdict": "pass", "checks": [check], "rows": 0, "format": None, "seconds": 0.0}
+
+
+def _on_the_hub(settings: Settings, values: Mapping[str, Any]) -> bool:
+    """Whether the rows would have to be downloaded first, which Start does not wait for."""
+    from backend.data.sources import kind
+
+    return kind(str(values.get("dataset") or "arithmetic"), settings.home, values.get("dataset_sha256")) == "hub"
 
 
 def _key(settings: Settings, values: Mapping[str, Any]) -> str:

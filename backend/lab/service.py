@@ -42,6 +42,7 @@ class LabService:
         rows: Sequence[Mapping[str, Any]] | None = None,
         limit: int = 32,
         progress: Progress | None = None,
+        trusted: bool = False,
     ) -> dict[str, Any]:
         """What the rewards of a configuration are worth on its own rows (`rows`: these instead), a verdict a check.
 
@@ -51,7 +52,7 @@ class LabService:
         """
         from backend.lab.audit import audit
 
-        return audit(self.settings, values, rows, limit, reader=self.reader, progress=progress)
+        return audit(self.settings, values, rows, limit, reader=self.reader, progress=progress, trusted=trusted)
 
     def made(self, values: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
         """For each row its ground truth in the format that the configuration demands; None where there is none."""
