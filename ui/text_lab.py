@@ -40,6 +40,7 @@ TEXTS: dict[str, Text] = {
     "lab.n_rows": Text("{n} rows", "{n}행"),
     "lab.n_rows_1": Text("1 row", "1행"),
     "lab.dataset_args": Text("Arguments of the dataset", "데이터셋 인자"),
+    "lab.to_data": Text("Import or make a set", "데이터셋 가져오기·만들기"),
     "lab.set_stored": Text("A stored set of {rows} rows.", "저장된 데이터셋, {rows}행."),
     "lab.set_built_in": Text("Built in; its rows are made here.", "기본 제공 데이터셋. 행은 여기서 만듭니다."),
     "lab.set_file": Text("Read from the file {path} on this machine.", "이 컴퓨터의 파일 {path}에서 읽습니다."),

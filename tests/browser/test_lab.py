@@ -290,6 +290,32 @@ def test_a_wrong_setting_of_a_probe_is_said_at_its_field(page: Page, server: Ser
     expect(page.locator("#lab-probe .notice")).to_be_visible()
 
 
+def test_a_warning_of_the_checks_is_passed_over_knowingly(page: Page, server: Server) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    opened(page, server, "probe", rewards="format", set="arithmetic", rows="4")
+    page.fill("#lab-probe_prompts", "2")
+    page.fill("#lab-probe_completions", "4")
+    page.click("#lab-probe-start")
+    notice = page.locator("#lab-probe .notice")
+    expect(notice).to_have_attribute("data-level", "warn")
+    expect(notice).to_contain_text("none of format looks at them")
+    notice.locator(".btn").click()
+    expect(page.locator(".lab-probe-head .badge")).to_have_attribute("data-state", "succeeded", timeout=60_000)
+    expect(notice).to_have_count(0)
+
+
+def test_one_reward_that_refuses_does_not_keep_the_others_from_scoring(page: Page, server: Server) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    opened(page, server, rewards="accuracy,length", set="arithmetic", rows="2")
+    rows = scored(page)
+    expect(cell(rows.first, "accuracy").locator(".lab-line-score")).to_have_text("1.00")
+    expect(cell(rows.first, "length").locator(".lab-line-score")).to_have_text("–")
+    expect(page.locator('.lab-reward[data-reward="length"] .lab-problem')).to_contain_text("length.target")
+    page.locator('.lab-reward[data-reward="length"] .lab-arguments summary').click()
+    page.fill("#lab-arg-length-target", "20")
+    expect(page.locator('.lab-reward[data-reward="length"] .lab-problem')).to_be_hidden()
+
+
 def test_from_here_new_run_has_exactly_these_rewards_and_rows(page: Page, server: Server) -> None:
     opened(page, server, rewards="accuracy:2,repetition:0.25", set="article-math", rows="2")
     scored(page)

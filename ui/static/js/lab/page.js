@@ -3,6 +3,7 @@ import * as api from '../api.js';
 import { fill, h } from '../dom.js';
 import { Draft } from '../form/draft.js';
 import { Schema } from '../form/schema.js';
+import { same } from '../form/values.js';
 import * as state from '../state.js';
 import { Advantages } from './advantages.js';
 import { Audit } from './audit.js';
@@ -31,7 +32,7 @@ export async function mount(root, ctx) {
 
 class Lab {
   constructor(root, ctx, schema, known) {
-    Object.assign(this, { ctx, schema, made: new Map() });
+    Object.assign(this, { ctx, schema, known, made: new Map() });
     this.bench = new Bench(known, this.draft());
     this.setup = new Setup(this.bench, () => this.draft());
     this.links = Object.keys(SECTIONS).map((id) => h('a', { id: `lab-nav-${id}`, t: `lab.nav_${id}`, data: { section: id }, onclick: (event) => this.#press(event, id) }));
@@ -40,7 +41,10 @@ class Lab {
       h('header', { class: 'lab-intro' }, h('h1', { t: 'lab.title' }), h('p', { class: 'muted', t: 'lab.lead' })),
       this.setup.root, h('nav', { class: 'lab-nav', tt: { 'aria-label': 'lab.nav' } }, this.links), this.place));
     state.onChange(() => this.#follow());
-    ctx.onTab(() => this.#follow());
+    ctx.onTab(() => {
+      this.#follow();
+      if (ctx.isOpen('rewards')) this.learn().catch((error) => console.warn(error.message)); // what was known still stands
+    });
     this.#follow();
   }
 
@@ -50,9 +54,12 @@ class Lab {
     return Object.fromEntries(NEEDED.map((name) => [name, draft.value(name)]));
   }
 
-  /** Rewards and sets asked for again: one was saved. */
+  /** Rewards and sets asked for again: one may have been saved. */
   async learn() {
-    this.bench.learn(await api.get('/api/lab/setup'));
+    const known = await api.get('/api/lab/setup');
+    if (same(known, this.known)) return;
+    this.known = known;
+    this.bench.learn(known);
     this.setup.learn();
   }
 

@@ -16,6 +16,7 @@ const SOURCES = ['made', 'own', 'run'];
 const KEY = 'grpo-studio.lab.texts';
 const PAUSE = 350;
 const KEPT = 100_000; // characters
+const MOST_TEXTS = 400; // completions of a run on the bench at once
 
 export class Score {
   constructor({ bench }) {
@@ -83,7 +84,8 @@ export class Score {
   async #ofRun() {
     if (!this.run.value) return [];
     const { groups } = await api.get(`/api/runs/${encodeURIComponent(this.run.value)}/samples?limit=${Math.min(this.bench.rows, 64)}`);
-    return groups.map((group) => ({
+    let room = MOST_TEXTS;
+    return groups.filter((group) => (room -= group.completions.length) >= 0).map((group) => ({
       prompt: promptText(group.prompt, group.prompt_format), truth: group.ground_truth, step: group.step,
       row: { prompt: group.prompt_format === 'messages' ? JSON.parse(group.prompt) : group.prompt, ground_truth: group.ground_truth },
       texts: group.completions.map((one) => one.text),
@@ -97,6 +99,7 @@ export class Score {
       return { ...known, row, prompt: promptText(row.prompt), truth: row.ground_truth ?? null, texts: [one.completion] };
     });
     this.#draw([...groups, ...this.groups.slice(groups.length).map((group) => ({ ...group, texts: group.rows.map((row) => row.text) }))]);
+    keep(this.groups);
   }
 
   #draw(groups) {

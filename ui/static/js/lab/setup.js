@@ -6,6 +6,7 @@ import { writeNumber } from '../form/values.js';
 import { plural, saying } from '../form/words.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
+import * as state from '../state.js';
 import { MOST_ROWS } from './bench.js';
 import { rewardList } from './rewardlist.js';
 
@@ -19,6 +20,11 @@ export class Setup {
     this.dataset = h('input', { id: 'lab-dataset', class: 'input', type: 'text', autocomplete: 'off', spellcheck: 'false', list: 'lab-datasets' });
     this.offered = h('datalist', { id: 'lab-datasets' });
     this.about = h('p', { class: 'caption' });
+    this.toData = h('a', { class: 'caption', t: 'lab.to_data', href: state.link({ tab: 'data' }), onclick: (event) => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      state.set({ tab: 'data' });
+    } });
     this.rows = h('input', { id: 'lab-rows', class: 'input num', type: 'number', min: 1, max: MOST_ROWS, step: 1 });
     this.args = pairs('lab-dataset-args', (value) => bench.set({ datasetArgs: value }));
     this.argsBox = h('details', { class: 'lab-arguments' }, h('summary', { class: 'caption', t: 'lab.dataset_args' }), this.args.root);
@@ -42,7 +48,7 @@ export class Setup {
         h('div', { class: 'lab-data' },
           h('div', null, h('label', { class: 'caption', htmlFor: 'lab-dataset', t: 'lab.dataset' }), this.dataset, this.offered),
           h('div', null, h('label', { class: 'caption', htmlFor: 'lab-rows', t: 'lab.rows' }), this.rows)),
-        this.about, this.argsBox,
+        h('div', { class: 'row lab-about' }, this.about, this.toData), this.argsBox,
         h('div', { class: 'row lab-setup-foot' }, this.start, take)));
     bench.onChange(() => this.show());
     saying(() => this.#say());
