@@ -35,16 +35,11 @@ class Zygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             boot = BOOT.format(folder=str(Path(__file__).parent), fd=theirs.fileno(), landlock=landlock)
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", boot],
-                env={},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            try:
+                self.process = _popen(boot, theirs.fileno())
+            except OSError as error:
+                ours.close()
+                raise unavailable(f"{sys.executable} does not start: {error}") from error
         self.orders = ours
         self._lock = threading.Lock()
         ours.settimeout(START_S)
@@ -74,6 +69,21 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def _popen(boot: str, fd: int) -> subprocess.Popen[bytes]:
+    """Python with nothing of this process: no environment, no folder, no open file but `fd`; a session of its own."""
+    null = subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, "-I", "-X", "utf8", "-c", boot],
+        env={},
+        cwd="/",
+        stdin=null,
+        stdout=null,
+        stderr=null,
+        pass_fds=[fd],
+        start_new_session=True,
+    )
 
 
 def unavailable(reason: str) -> SandboxUnavailable:

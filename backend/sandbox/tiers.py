@@ -7,8 +7,9 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from backend.sandbox.host import current, refused_here
+from backend.sandbox.host import current
 from backend.sandbox.outcome import SandboxUnavailable
+from backend.sandbox.programs import whole
 from backend.text import Text
 
 Tier = Literal["T1", "T2", "none"]
@@ -53,7 +54,7 @@ def report() -> Report:
     """The tier, after the whole self-test; measured once a process (a fraction of a second)."""
     with _lock:
         if not _reported:
-            _reported.append(_measure())
+            _reported.append(measure())
         return _reported[0]
 
 
@@ -62,9 +63,8 @@ def require() -> None:
     current.get()
 
 
-def _measure() -> Report:
-    from backend.sandbox.programs import whole
-
+def measure() -> Report:
+    """The tier, found anew."""
     kernel, machine = platform.release(), platform.machine()
     try:
         hello = current.get().hello
@@ -91,8 +91,3 @@ def _words(tier: str, kernel: str, abi: int, machine: str, count: int) -> Text:
         en=f"T2: seccomp without Landlock on Linux {kernel} {machine}; all {count} checks held, one wall fewer than T1",
         ko=f"T2: Landlock 없이 seccomp만, Linux {kernel} {machine}. 점검 {count}개 통과, T1보다 방어막이 하나 적음",
     )
-
-
-def reason_here() -> str | None:
-    """Why this platform can have no sandbox, without starting anything; None where it may."""
-    return refused_here()
