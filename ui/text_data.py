@@ -33,6 +33,7 @@ SETS: dict[str, Text] = {
     "data.use": Text("Use in a new run", "새 실행에 쓰기"),
     "data.use_sft": Text("Warm up with it", "워밍업에 쓰기"),
     "data.lab": Text("Open in the Reward Lab", "보상 실험실에서 열기"),
+    "data.lab_short": Text("Reward Lab", "보상 실험실"),
     "data.handed": Text("The dataset is now {name}.", "데이터셋을 {name}(으)로 바꿨습니다."),
     "data.handed_rewards": Text(
         "The dataset is now {name}, with the rewards that fit it: {rewards}.",
@@ -157,12 +158,12 @@ BRING: dict[str, Text] = {
     "data.unusable": Text("{n} problems keep this file out.", "문제 {n}개 때문에 가져올 수 없습니다."),
     "data.unusable_1": Text("1 problem keeps this file out.", "문제 1개 때문에 가져올 수 없습니다."),
     "data.name_columns": Text(
-        "Say first which column is the prompt: on the left, or with one of these.",
-        "먼저 프롬프트로 쓸 열을 정하세요. 왼쪽에서 고르거나 아래 버튼을 누르세요.",
+        "Say first which column is the prompt: under “Prompt”, or with one of these buttons.",
+        "먼저 프롬프트로 쓸 열을 정하세요. ‘프롬프트’에서 고르거나 아래 버튼을 누르세요.",
     ),
     "data.name_columns_sft": Text(
-        "Say first which columns are the prompt and the completion: on the left, or with one of these.",
-        "먼저 프롬프트와 답변으로 쓸 열을 정하세요. 왼쪽에서 고르거나 아래 버튼을 누르세요.",
+        "Say first which columns are the prompt and the completion: under those names, or with one of these buttons.",
+        "먼저 프롬프트와 답변으로 쓸 열을 정하세요. 각 이름에서 고르거나 아래 버튼을 누르세요.",
     ),
     "data.why_columns": Text("The prompt’s column comes first.", "먼저 프롬프트 열을 골라야 합니다."),
     "data.problems": Text("Problems", "문제"),

@@ -158,7 +158,7 @@ def test_conversations_become_warm_up_rows(page: Page, server: Server, tmp_path:
     path.write_text("".join(json.dumps({"messages": talk, "id": n}) + "\n" for n in range(12)))
     opened(page, server)
     brought(page, path)
-    page.get_by_text("warm-up (SFT)").first.click()
+    page.locator(".d-mapping .f-segment input").nth(1).check()
     expect(page.locator(".d-verdict")).to_have_text("12 rows can be used.")
     expect(page.locator(".d-rendered-row").first).to_contain_text("assistant")
     page.fill("#data-name", "talk")
@@ -229,9 +229,19 @@ def test_reasoning_gym_is_offered_or_said_to_be_missing(page: Page, server: Serv
         expect(page.locator("#data-make")).to_be_hidden()
         return
     page.fill("#data-task-search", "propositional")
-    expect(page.locator(".d-task-row")).to_have_count(1)
+    expect(page.locator(".d-task-row")).to_have_count(1, timeout=30_000)
     page.locator(".d-task-row").click()
+    expect(page.locator(".d-task h3").first).to_have_text("propositional_logic", timeout=30_000)
     expect(page.locator(".d-task .f-example-text")).not_to_be_empty()
+    page.locator('.d-generator[data-generator="syllogism"]').click()
+    page.locator('.d-arg[data-arg="n"] input').fill("10")
+    page.locator(".d-make .d-foot input").fill("syllogisms")
+    page.click("#data-make")
+    expect(page.locator(".d-set-title")).to_have_text("syllogisms", timeout=60_000)
+    page.locator(".d-set .d-use").click()
+    expect(page.locator(".f-notice")).to_contain_text("with the rewards that fit it: reasoning_gym, format")
+    expect(page.locator(".f-reward code")).to_have_text(["reasoning_gym", "format"])
+    server.call("DELETE", "/api/data/sets/syllogisms")
 
 
 def test_a_set_that_is_gone_gives_a_message_and_the_way_back(page: Page, server: Server) -> None:

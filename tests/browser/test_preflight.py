@@ -133,7 +133,7 @@ def test_ground_truths_that_a_reward_cannot_read_are_stopped_by_the_server(
     page: Page, server: Server, tmp_path: Path
 ) -> None:
     rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps({"prompt": f"{n} > 9?", "ground_truth": n > 9}) + "\n" for n in range(260)))
+    rows.write_text("".join(json.dumps({"prompt": f"{n} > 9?", "ground_truth": n > 9}) + "\n" for n in range(500)))
     opened(page, server)
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     before = len(server.call("GET", "/api/runs")["runs"])

@@ -25,7 +25,7 @@ export function useButton(set, small = true) {
 }
 
 export const labLink = (set, small = true) => (set.kind === 'sft' ? null
-  : link({ tab: 'rewards', set: set.name }, { class: `btn${small ? ' small ghost' : ''} d-lab`, t: 'data.lab' }));
+  : link({ tab: 'rewards', set: set.name }, { class: `btn${small ? ' small ghost' : ''} d-lab`, t: small ? 'data.lab_short' : 'data.lab', tt: { title: 'data.lab' } }));
 
 export function deleteButton(set, onGone, small = true) {
   return h('button', { type: 'button', class: `btn${small ? ' small ghost' : ' danger'} d-delete`, t: 'data.delete', onclick: async () => {

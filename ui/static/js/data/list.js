@@ -9,7 +9,7 @@ import { link, plural, saying, words } from './parts.js';
 import * as store from './store.js';
 
 const COLUMNS = ['name', 'kind', 'rows', 'columns', 'source', 'stored', 'used_by'];
-const NUMBERS = new Set(['rows', 'stored', 'used_by']);
+const NUMBERS = new Set(['rows']);
 
 const clipped = (text, name) => h('span', { class: `d-clip ${name}`, title: text }, text);
 

@@ -36,7 +36,7 @@ export class TaskDetail {
     const { example } = task;
     const question = typeof example === 'string' ? example : example?.question ?? example?.prompt;
     fill(this.box,
-      h('h3', { class: 'mono' }, visible(task.name)), task.help ? h('p', { class: 'muted' }, visible(task.help)) : null,
+      h('h3', { class: 'mono' }, visible(task.name)),
       question ? h('figure', { class: 'f-example' }, h('figcaption', { class: 'caption', t: 'data.example' }), h('blockquote', { class: 'f-example-text' }, plain(String(question), h, 3000)),
         example.answer !== undefined && example.answer !== null ? h('p', { class: 'caption d-example-answer' }, t('data.example_answer'), ' ', h('code', null, visible(String(example.answer)))) : null) : null,
       task.settings?.length ? h('div', null, h('h3', { t: 'data.settings' }), h('div', { class: 'd-args' }, task.settings.map((setting) => argument(setting, (value) => this.set(setting.name, value))))) : null);

@@ -1,5 +1,6 @@
 // The reward functions with their weights side by side: `rewards` and `reward_weights` as one list of rows.
 
+import * as api from '../api.js';
 import { h } from '../dom.js';
 import { t } from '../i18n.js';
 import { rewardHue, variable } from '../live/colors.js';
@@ -8,6 +9,7 @@ import { saying } from './words.js';
 
 const NAMES = 'rewards';
 const WEIGHTS = 'reward_weights';
+const VERSIONS = 'reward_versions';
 
 export function rewards(field, id, draft) {
   const rows = h('div', { class: 'f-rewards' });
@@ -55,12 +57,15 @@ export function rewards(field, id, draft) {
     const known = field.choices.find((each) => each.value === name);
     const root = h('div', { class: 'f-reward', data: { reward: name } },
       h('span', { class: 'f-reward-hue', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }),
-      h('span', { class: 'f-reward-name' }, known ? h('span', { class: 'f-reward-label', t: known.label }) : null, h('code', { title: name }, name)),
+      h('span', { class: 'f-reward-name' }, known && !known.custom ? h('span', { class: 'f-reward-label', t: known.label }) : null, h('code', { title: name }, name), own(known)),
       h('label', { class: 'f-reward-weight' }, h('span', { t: 'form.reward_weight' }), weight),
       h('span', { class: 'f-share' }, h('span', { class: 'f-share-track', 'aria-hidden': 'true' }, bar), share), remove,
       known ? h('p', { class: 'f-help f-reward-help', t: known.help }) : null);
     return root;
   }
+
+  /** Which version of a custom reward a run will use, and where it runs. */
+  const own = (known) => known?.custom && h('span', { class: 'f-reward-own' }, h('span', { t: 'custom.version', vars: { n: draft.value(VERSIONS)?.[known.value] ?? known.custom.version } }), ' · ', h('span', { t: `custom.${known.custom.level}` }));
 
   /** Weights, shares and words, without touching the rows. */
   function refresh() {
@@ -84,6 +89,25 @@ export function rewards(field, id, draft) {
     }, `+ ${t(each.label)}`)));
   }
 
+  function draw() {
+    if (!same(shown, names())) {
+      shown = [...names()];
+      rows.replaceChildren(...shown.map(row));
+    }
+    refresh();
+  }
+
+  // One was saved or deleted on the Rewards page.
+  addEventListener('studio:rewards', async () => {
+    try {
+      field.choices = (await api.get('/api/custom')).choices;
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      return; // the page asks anew when it is loaded
+    }
+    shown = null;
+    draw();
+  });
   button.addEventListener('click', () => put(add.value.trim()));
   add.addEventListener('keydown', (event) => { if (event.key === 'Enter') { event.preventDefault(); put(add.value.trim()); } });
   saying(refresh);
@@ -91,12 +115,6 @@ export function rewards(field, id, draft) {
     root: h('div', null, rows, none, h('div', { class: 'f-reward-add' }, offered, add, button)),
     input: add,
     group: true,
-    show() {
-      if (!same(shown, names())) {
-        shown = [...names()];
-        rows.replaceChildren(...shown.map(row));
-      }
-      refresh();
-    },
+    show: draw,
   };
 }
