@@ -43,6 +43,13 @@ def scored(page: Page) -> Locator:
     return rows
 
 
+def save(server: Server, name: str, source: str) -> None:
+    """A custom reward, saved beside the server."""
+    from backend.custom.library import Library
+
+    Library(server.home).save(name, source, level="sandboxed", confirmed=False)
+
+
 def cell(row: Locator, reward: str) -> Locator:
     return row.locator(f'.lab-line[data-reward="{reward}"]')
 
@@ -170,9 +177,7 @@ def test_the_audit_of_good_rewards_passes_in_words(page: Page, server: Server) -
 
 
 def test_the_audit_of_a_bad_custom_reward_shows_the_offending_text(page: Page, server: Server) -> None:
-    from backend.custom.library import Library
-
-    Library(server.home).save("loose", LOOSE, level="sandboxed", confirmed=False)
+    save(server, "loose", LOOSE)
     opened(page, server, "audit", rewards="loose", set="arithmetic", rows="8")
     expect(page.locator('.lab-reward[data-reward="loose"]')).to_contain_text("version 1")
     page.click("#lab-audit-run")
@@ -290,18 +295,15 @@ def test_a_wrong_setting_of_a_probe_is_said_at_its_field(page: Page, server: Ser
     expect(page.locator("#lab-probe .notice")).to_be_visible()
 
 
-def test_a_warning_of_the_checks_is_passed_over_knowingly(page: Page, server: Server) -> None:
+def test_a_probe_of_a_reward_that_cannot_be_right_is_refused_with_the_reason(page: Page, server: Server) -> None:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
-    opened(page, server, "probe", rewards="format", set="arithmetic", rows="4")
-    page.fill("#lab-probe_prompts", "2")
-    page.fill("#lab-probe_completions", "4")
+    save(server, "never", "def never(completions, ground_truth, **kwargs):\n    return [0.0] * len(completions)\n")
+    opened(page, server, "probe", rewards="never", set="arithmetic", rows="4")
     page.click("#lab-probe-start")
     notice = page.locator("#lab-probe .notice")
-    expect(notice).to_have_attribute("data-level", "warn")
-    expect(notice).to_contain_text("none of format looks at them")
-    notice.locator(".btn").click()
-    expect(page.locator(".lab-probe-head .badge")).to_have_attribute("data-state", "succeeded", timeout=60_000)
-    expect(notice).to_have_count(0)
+    expect(notice).to_have_attribute("data-level", "error")
+    expect(notice.locator("li")).not_to_have_count(0)
+    expect(page.locator(".lab-probe-run")).to_be_hidden()
 
 
 def test_one_reward_that_refuses_does_not_keep_the_others_from_scoring(page: Page, server: Server) -> None:

@@ -110,7 +110,7 @@ export class Probe {
     fill(this.refused);
     for (const input of Object.values(this.inputs)) input.removeAttribute('aria-invalid');
     try {
-      const { run } = await api.post('/api/runs', { values, preset: this.draft.preset, accept: this.accept ?? [] });
+      const { run } = await api.post('/api/runs', { values, preset: this.draft.preset });
       await runlist.refresh();
       state.set({ run: run.id });
     } catch (error) {
@@ -118,20 +118,17 @@ export class Probe {
       this.#refused(error);
     } finally {
       this.starting = false;
-      this.accept = [];
       this.start.disabled = !bench.ready;
     }
   }
 
-  /** What speaks against it: at the field where it is one of these; warnings of the rewards may be passed over. */
+  /** What speaks against it: at the field where it is one of these, else what the checks of the rewards found. */
   #refused(error) {
     const problems = error.body?.check?.errors ?? [];
     for (const { field } of problems) this.inputs[field]?.setAttribute('aria-invalid', 'true');
-    const { stops = [], warns = [] } = error.body?.preflight ?? {};
-    const items = [...problems.map((one) => one.rule), ...[...stops, ...warns].map((check) => () => `${t(check.title)} ${t(check.words)}`)];
-    const pass = warns.length && !stops.length ? h('button', { class: 'btn small', type: 'button', t: 'lab.probe_anyway', onclick: () => { this.accept = warns.map((one) => one.id); this.begin(); } }) : null;
-    fill(this.refused, h('div', { class: 'notice', data: { level: stops.length || !warns.length ? 'error' : 'warn' }, role: 'alert' },
-      h('span', null, items.length ? h('ul', { class: 'lab-plain' }, items.map((one) => h('li', { t: one }))) : h('span', { t: () => said(error) })), pass));
+    const items = [...problems.map((one) => one.rule), ...(error.body?.preflight?.stops ?? []).map((check) => () => `${t(check.title)}: ${t(check.words)}`)];
+    fill(this.refused, h('div', { class: 'notice', data: { level: 'error' }, role: 'alert' },
+      h('span', null, items.length ? h('ul', { class: 'lab-plain' }, items.map((one) => h('li', { t: one }))) : h('span', { t: () => said(error) }))));
   }
 
   #parts() {
