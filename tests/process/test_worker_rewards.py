@@ -122,7 +122,7 @@ def test_what_is_no_reward_model_is_refused(tmp_path: Path) -> None:
         "label2id": {"score": 0},
     }
     (headless / "config.json").write_text(json.dumps(written))
-    with pytest.raises(Refused, match="no trained head \\(score.weight is missing\\)"):
+    with pytest.raises(Refused, match=r"no trained head \(score.weight is missing\)"):
         reward_model.load({"model": str(headless)}, CPU)
     with pytest.raises(StudioError, match="nowhere cannot be loaded"):
         reward_model.load({"model": str(tmp_path / "nowhere")}, CPU)
