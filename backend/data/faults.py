@@ -62,6 +62,12 @@ class Table:
     blank_lines: list[int] = field(default_factory=list)
     undecodable: int = 0
 
+    def close(self) -> None:
+        """End the child that reads, where there is one; a generator that an error keeps alive would keep it too."""
+        close = getattr(self.records, "close", None)
+        if close is not None:
+            close()
+
 
 def no_object(row: int, line: int | None = None) -> Fault:
     at_en, at_ko = _line(line)

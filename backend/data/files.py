@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +126,15 @@ def shape(table: Table, mapping: FileMapping) -> list[dict[str, Any]]:
     converter = Converter(mapping)
     made: list[dict[str, Any]] = []
     first: Fault | None = None
-    for item in table.records:
-        made_of = item if isinstance(item, Fault) else converter(item)
-        if not isinstance(made_of, Fault):
-            made.append(made_of)
-            continue
-        first = first or made_of
-        if made_of.fatal or mapping.bad_rows == "refuse":
-            raise _refusal(made_of, table.name, converter.no_column)
+    with closing(table):
+        for item in table.records:
+            made_of = item if isinstance(item, Fault) else converter(item)
+            if not isinstance(made_of, Fault):
+                made.append(made_of)
+                continue
+            first = first or made_of
+            if made_of.fatal or mapping.bad_rows == "refuse":
+                raise _refusal(made_of, table.name, converter.no_column)
     if not made and first is not None:
         raise _refusal(first, table.name, converter.no_column)
     if not made:
@@ -157,8 +158,8 @@ def _refusal(fault: Fault, name: str, key: str | None) -> Refused:
 
 def columns(path: Path, mapping: FileMapping | None = None) -> list[str]:
     """The columns of the first row as they stand in the file; none where it has none."""
-    table = open_table(path, mapping or FileMapping())
-    first = next((item for item in table.records if isinstance(item, Record)), None)
+    with closing(open_table(path, mapping or FileMapping())) as table:
+        first = next((item for item in table.records if isinstance(item, Record)), None)
     return [] if first is None else list(first.values)
 
 
@@ -169,8 +170,3 @@ def count(path: Path) -> int | None:
     if path.stat().st_size > SMALL:
         return None
     return sum(isinstance(item, Record) for item in open_table(path, FileMapping()).records)
-
-
-def head(path: Path, mapping: FileMapping, most: int) -> Iterator[Record | Fault]:
-    """The first `most` records."""
-    return (item for _, item in zip(range(most), chain(open_table(path, mapping).records), strict=False))

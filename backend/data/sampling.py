@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from backend.data import files, hub, sources, stored
-from backend.data.faults import Fault, Record, Table
+from backend.data.faults import Table
 from backend.data.mapping import parse
 from backend.data.peek import LARGEST
 from backend.data.split import hold_out
@@ -99,17 +99,8 @@ def _head(config: Any, kind: str) -> list[dict[str, Any]]:
         table = hub.table(config.dataset, config.dataset_args)
     else:
         table = files.open_table(Path(config.dataset).expanduser(), mapping)
-    with closing(_first_records(table.records)) as records:
-        return files.shape(Table(table.name, records), mapping)
-
-
-def _first_records(records: Iterator[Record | Fault]) -> Generator[Record | Fault]:
-    try:
-        yield from islice(records, FIRST)
-    finally:
-        close = getattr(records, "close", None)  # ends the child that reads
-        if close is not None:
-            close()
+    with closing(table):
+        return files.shape(Table(table.name, islice(table.records, FIRST)), mapping)
 
 
 def _kept(rows: list[dict[str, Any]], config: Any) -> list[dict[str, Any]]:

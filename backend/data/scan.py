@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +94,11 @@ class Scan:
 
 def scan(table: Table, mapping: FileMapping, take: Take | None = None) -> Scan:
     """Read a table to its end. `take(row, key)` gets every usable row. Errors of reading are problems of the result."""
+    with closing(table):
+        return _scan(table, mapping, take)
+
+
+def _scan(table: Table, mapping: FileMapping, take: Take | None) -> Scan:
     found = Scan(table, mapping)
     converter = Converter(mapping)
     same = Repeats()
