@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("bench.recorder", "bench.reader", "bench.page", "bench.overhead")
+BENCHMARKS = ("bench.recorder", "bench.reader", "bench.page", "bench.overhead", "bench.math")
 
 
 def main() -> int:
