@@ -17,6 +17,9 @@ from backend.rewards._plain import TEXT
 Symbolic = Callable[[str, str], bool]
 """(gold, answer) in LaTeX -> whether they are equal."""
 
+LONGEST_ALGEBRA = 600  # characters
+DEEPEST_ALGEBRA = 24  # brackets
+HUGE = re.compile(r"\^\s*\{?\s*[-+]?\s*\d{6}|\d{5}\)?\s*!|\^\s*\{?\s*\d+\s*\^\s*\{?\s*\w+\s*\^|!\s*\)\s*!")
 CONSTANTS = frozenset("eiπ")
 LETTER = re.compile(
     r"\\(?!pi\b|infty\b|[iI]math\b)(?:alpha|beta|gamma|delta|theta|lambda|mu|phi|omega|sigma|rho|tau)\b"
@@ -80,8 +83,12 @@ def _ones(gold: One, answer: One, symbolic: Symbolic | None) -> bool | None:
         return _ask(symbolic, [(_latex(gold), _latex(answer))])  # y = 2x + 1 and 2x - y + 1 = 0
     if (gold.number and _variables(answer.latex)) or (answer.number and _variables(gold.latex)):
         return False
+    if gold.percent == answer.percent and same_text(gold.latex, answer.latex):
+        return True
+    if too_large(gold.latex) or too_large(answer.latex):
+        return False
     if gold.percent == answer.percent:
-        return same_text(gold.latex, answer.latex) or _ask(symbolic, [(gold.latex, answer.latex)])
+        return _ask(symbolic, [(gold.latex, answer.latex)])
     if gold.percent:
         return _ask(symbolic, [(gold.latex, answer.latex), (_hundredth(gold.latex), answer.latex)])
     return _ask(symbolic, [(gold.latex, _hundredth(answer.latex))])
@@ -94,6 +101,15 @@ def _same_number(gold: Fraction, gold_percent: bool, answer: Fraction, answer_pe
     if answer_percent and not gold_percent:
         return answer / 100 == gold or (answer == gold and not 0 < abs(gold) < 1)
     return gold == answer
+
+
+def too_large(latex: str) -> bool:
+    """Whether algebra would only burn its limit: longer or deeper than an answer is, or a number that fits nowhere."""
+    depth = deepest = 0
+    for letter in latex:
+        depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(letter, 0)
+        deepest = max(deepest, depth)
+    return len(latex) > LONGEST_ALGEBRA or deepest > DEEPEST_ALGEBRA or HUGE.search(latex) is not None
 
 
 def _hundredth(latex: str) -> str:

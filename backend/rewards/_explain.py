@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backend.rewards._answer import Several, read
+from backend.rewards._compare import too_large
 from backend.rewards._one import One, unknown_word
 
 
@@ -25,4 +26,6 @@ def why_not(gold: str, answer: str) -> str:
             return "a calculation that was not carried out"
         if given.number is None and (word := unknown_word(given.latex)):
             return f"cannot be read as mathematics: {word!r}"
+        if too_large(given.latex):
+            return "too large to compare"
     return "not equal to the ground truth"
