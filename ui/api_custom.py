@@ -17,10 +17,11 @@ SHAPES = ("rows", "plain", "messages")
 
 
 def overview(call: Call) -> dict[str, Any]:
-    """{"allowed", "why", "confirm", "rewards": [...], "templates": [...]}."""
+    """{"allowed", "why", "confirm", "rewards": [...], "templates": [...], "choices": as the form offers them}."""
     custom = call.services.custom
     facts = custom.facts()
-    return {**facts, "rewards": custom.saved(), "templates": custom.templates() if facts["allowed"] else []}
+    templates = custom.templates() if facts["allowed"] else []
+    return {**facts, "rewards": custom.saved(), "templates": templates, "choices": custom.choices()}
 
 
 def shown(call: Call) -> dict[str, Any]:

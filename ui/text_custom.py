@@ -33,6 +33,7 @@ TEXTS: dict[str, Text] = {
     ),
     "custom.deleted": Text(en="{name} is deleted.", ko="{name} 보상을 삭제했습니다."),
     "custom.template": Text(en="Begin with", ko="템플릿"),
+    "custom.template_none": Text(en="choose…", ko="고르기…"),
     "custom.name": Text(en="Name", ko="이름"),
     "custom.name_hint": Text(en="letters, digits and _", ko="글자, 숫자, _"),
     "custom.function": Text(en="Function", ko="함수"),

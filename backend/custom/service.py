@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.custom.description import describe, of_version
 from backend.custom.dryrun import Shape, dry_run
 from backend.custom.library import CONFIRM, Level, Library, Version
-from backend.custom.look import look
-from backend.custom.naming import ON_SPACE, on_space, refuse_on_space
+from backend.custom.look import Problem, look
+from backend.custom.naming import ON_SPACE, name_problem, on_space, refuse_on_space
 from backend.custom.templates import TEMPLATES
 from backend.errors import Refused, StudioError
 from backend.settings import Settings
@@ -68,9 +69,13 @@ class CustomService:
     def look(
         self, source: str, function: str | None, name: str | None, level: str, columns: Sequence[str] | None
     ) -> dict[str, Any]:
-        """The look before saving (Look.to_json); nothing is run."""
+        """The look before saving (Look.to_json), and at the name where there is one; nothing is run."""
         refuse_on_space()
-        return look(source, function, name, level, columns).to_json()
+        seen = look(source, function, name, level, columns)
+        problem = name_problem(name) if name else None
+        if problem is not None:
+            seen = replace(seen, problems=[Problem("name", problem), *seen.problems])
+        return seen.to_json()
 
     def save(
         self,
@@ -83,6 +88,12 @@ class CustomService:
     ) -> Version:
         """Library.save."""
         return self.library.save(name, source, level, confirmed, function, settings)
+
+    def choices(self) -> list[dict[str, Any]]:
+        """Every reward that the form may offer, as in the schema of its field."""
+        from backend.config.form import reward_choices
+
+        return reward_choices(self.settings.home)
 
     def templates(self) -> list[dict[str, Any]]:
         """A source to begin with for each common shape: {"id", "title", "about", "level", "source", "rows"}."""

@@ -58,7 +58,7 @@ def columns_for_custom(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         missing = [column for column in about.columns if column not in look.columns]
         if not missing:
             continue
-        there = [column for column in look.columns if column not in ("prompt", "prompt_id")]
+        there = [column for column in look.columns if column in look.filled and column not in ("prompt", "prompt_id")]
         text = Text(
             f"the reward {name} needs the column {', '.join(missing)}; the rows have: {', '.join(there) or '-'}",
             f"{name} 보상에는 {', '.join(missing)} 열이 필요합니다. 데이터에 있는 열: {', '.join(there) or '-'}",
