@@ -81,7 +81,7 @@ def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | 
             "stage_step": run.stage_step,
             "stage_total": run.stage_total,
             "stages": stages_of(run.config),
-            "last_step": run.last_step,
+            "last_step": run.stage_step if run.stage == "probe" else run.last_step,  # a probe's steps are prompts
             "total_steps": run.total_steps,
             "step_at": run.step_at,
             "eta_s": run.eta_s if not state.ended else None,

@@ -51,7 +51,7 @@ export function bars(scores, hue) {
   const chart = h('div', { class: 'lab-bars', 'aria-hidden': 'true' }, bins.map((bin) =>
     h('div', { class: 'lab-bar', title: `${bin.title}: ${count(bin.n)}` },
       h('span', { class: 'num lab-bar-n' }, bin.n ? count(bin.n) : ''),
-      h('i', { style: { height: `${(100 * bin.n) / most}%`, background: `var(${variable(hue)})` } }),
+      h('i', { class: bin.n ? 'some' : '', style: { height: `${(100 * bin.n) / most}%`, background: `var(${variable(hue)})` } }),
       h('span', { class: 'num lab-bar-x' }, bin.label))));
   const mean = found.length ? found.reduce((sum, score) => sum + score, 0) / found.length : null;
   const facts = [t('lab.mean_of', { mean: number(mean), n: count(found.length) })];

@@ -57,7 +57,7 @@ function rates({ pass_rate: { edges, counts }, live_band: band, prompts, complet
     const inside = band && middle >= band.low && middle <= band.high;
     const title = `${percent(edges[at])}–${percent(edges[at + 1])}: ${count(n)}`;
     return h('div', { class: 'lab-bar', title }, h('span', { class: 'num lab-bar-n' }, n ? count(n) : ''),
-      h('i', { data: { band: inside ? 'yes' : 'no' }, style: { height: `${(100 * n) / most}%` } }),
+      h('i', { class: n ? 'some' : '', data: { band: inside ? 'yes' : 'no' }, style: { height: `${(100 * n) / most}%` } }),
       h('span', { class: 'num lab-bar-x' }, at % 2 === 0 ? percent(edges[at]) : at === counts.length - 1 ? percent(edges[at + 1]) : ''));
   };
   return h('section', { class: 'card' }, h('h3', { t: 'lab.pass_rate' }),
