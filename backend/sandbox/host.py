@@ -21,10 +21,7 @@ from backend.text import Text
 START_S = 60.0
 ORDER_S = 10.0
 AGAIN_S = 30.0  # a start that failed is not tried again before
-BOOT = (
-    "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import main; "
-    "del sys.path[0]; main({fd}, {landlock})"
-)
+BOOT = "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import main; main({fd}, {landlock})"
 
 
 class Zygote:

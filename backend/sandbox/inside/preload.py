@@ -29,7 +29,11 @@ LEFT_OUT = {
     "venv",
 }
 NOT_BELOW = {"__main__", "test", "tests"}
-NUMPY = ("numpy.linalg", "numpy.fft", "numpy.random", "numpy.polynomial", "numpy.ma", "numpy.lib.stride_tricks")
+PARTS_OF_NUMPY = """
+char ctypeslib dtypes exceptions fft lib.recfunctions lib.stride_tricks linalg ma matlib polynomial random rec strings
+testing typing
+"""
+NUMPY = tuple(f"numpy.{name}" for name in PARTS_OF_NUMPY.split())
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -44,6 +48,8 @@ def preload() -> None:
             _with_all_below(name)
     for name in ONE_THREAD:
         os.environ.pop(name, None)
+    sys.path.clear()  # what is not here is not found, rather than found and refused
+    sys.path_importer_cache.clear()
     gc.collect()
     gc.freeze()
 

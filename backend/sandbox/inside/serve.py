@@ -25,6 +25,7 @@ def main() -> int:
     os.close(JOB)
     same_chance()
     remember(source)
+    sys.stderr = sys.stdout  # one pipe: what is printed stays in order
     module = new_module("sandboxed")
     try:
         exec(compile(source, PROGRAM, "exec"), module.__dict__)
@@ -53,9 +54,8 @@ def _answer(handle: Callable[[Any], Any], request: Any) -> dict[str, Any]:
 
 
 def _send(answer: dict[str, Any]) -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
     data = json.dumps(answer).encode()
     write_all(RESULT, len(data).to_bytes(4, "big") + data)
 
