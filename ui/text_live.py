@@ -140,7 +140,8 @@ TEXTS: dict[str, Text] = {
     "groups.copied": Text(en="Copied, exactly as the model wrote it.", ko="모델이 쓴 그대로 복사했습니다."),
     "groups.copy_failed": Text(en="The browser did not allow copying.", ko="브라우저가 복사를 허용하지 않았습니다."),
     "groups.step": Text(en="step {step}", ko="스텝 {step}"),
-    "groups.missing": Text(en="missing", ko="없음"),
+    "groups.missing": Text(en="–", ko="–"),
+    "groups.why": Text(en="what the rewards read, and why", ko="보상 함수가 읽은 답과 점수 이유"),
     # Log
     "log.title": Text(en="Log", ko="로그"),
     "log.empty": Text(en="Nothing has been written yet.", ko="아직 기록된 내용이 없습니다."),

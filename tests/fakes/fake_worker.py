@@ -121,6 +121,15 @@ def _group(step: int, total: int, number: int, size: int) -> Group:
             rewards=(score, None if index % 8 == 7 else 1.0),
             total=score + (0.0 if index % 8 == 7 else 0.2),
             advantage=score - mean,
+            extracted=(str(a + b if score else a - b) if index % 4 != 3 else None, None),
+            reasons=(
+                "no <answer> tag"
+                if index % 4 == 3
+                else "equal to the ground truth"
+                if score
+                else "not the ground truth",
+                "<b>no form</b>\x1b[31m to judge" if index % 8 == 7 else None,
+            ),
         )
         for index, score in enumerate(scores)
     )

@@ -1,6 +1,6 @@
 // The latest groups: one prompt, its completions side by side in rows, what each earned and the signal it carries.
 import { rewardHue } from './colors.js';
-import { plain } from '../plain.js';
+import { plain, visible } from '../plain.js';
 
 const SHOWN = 3; // groups at a time
 const FIRST = 4000; // characters of a text before "more"
@@ -128,7 +128,7 @@ export class Groups {
 
   #parts(group, completion) {
     return group.reward_names.map((name, i) => ({
-      name, value: completion.rewards[i], weighted: (completion.rewards[i] ?? 0) * (this.weights?.[i] ?? 1), hue: rewardHue(this.run.reward_names.indexOf(name)),
+      name, value: completion.rewards[i], extracted: completion.extracted?.[i] ?? null, reason: completion.reasons?.[i] ?? null, weighted: (completion.rewards[i] ?? 0) * (this.weights?.[i] ?? 1), hue: rewardHue(this.run.reward_names.indexOf(name)),
     }));
   }
 
@@ -138,7 +138,7 @@ export class Groups {
     const bar = h('span', { class: 'reward-bar', 'aria-hidden': 'true' }, parts.filter((part) => part.weighted).map((part) =>
       h('i', { class: part.weighted < 0 ? 'negative' : '', style: { width: `${(100 * Math.abs(part.weighted)) / widest}%`, background: `var(--hue-${part.hue})` } })));
     const each = h('span', { class: 'caption num each' }, parts.map((part) =>
-      h('span', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h), ' ', part.value === null || part.value === undefined ? h('em', { t: 'groups.missing' }) : format.number(part.value))));
+      h('span', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h), ' ', part.value === null || part.value === undefined ? h('em', { title: part.reason === null ? null : visible(part.reason), t: 'groups.missing' }) : format.number(part.value))));
     const share = (50 * Math.abs(one.advantage ?? 0)) / strongest;
     const sign = (one.advantage ?? 0) < 0 ? 'minus' : 'plus';
     return h('div', { class: 'completion', role: 'row' },
@@ -146,7 +146,19 @@ export class Groups {
       h('div', { class: 'cell-advantage', role: 'cell' }, h('span', { class: 'num' }, format.signed(one.advantage)),
         h('span', { class: 'advantage-bar', 'aria-hidden': 'true' }, h('i', { class: sign, style: { width: `${share}%` } }))),
       h('div', { class: 'cell-tokens num', role: 'cell' }, h('span', {}, String(one.tokens), h('span', { class: 'caption only-narrow' }, ' ', h('span', { t: 'tile.tokens' }))), one.truncated ? h('span', { class: 'cut', t: 'groups.cut' }) : null),
-      h('div', { class: 'cell-text', role: 'cell' }, one.text === '' ? h('span', { class: 'muted', t: 'groups.empty_text' }) : this.#text(one.text, true)));
+      h('div', { class: 'cell-text', role: 'cell' }, one.text === '' ? h('span', { class: 'muted', t: 'groups.empty_text' }) : this.#text(one.text, true), this.#verdicts(parts)));
+  }
+
+  // What each reward read in the completion, and why it gave its score: one line a reward, folded away.
+  #verdicts(parts) {
+    const { h } = this.ctx;
+    const said = parts.filter((part) => part.extracted !== null || part.reason !== null);
+    if (!said.length) return null;
+    return h('details', { class: 'verdicts caption', ontoggle: (event) => { if (event.target.open) this.reading = true; } },
+      h('summary', { t: 'groups.why' }),
+      h('dl', {}, said.map((part) => [
+        h('dt', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h)),
+        h('dd', {}, part.extracted === null ? null : h('span', { class: 'mono' }, plain(part.extracted, h)), part.reason === null ? null : h('span', {}, plain(part.reason, h)))])));
   }
 
   #text(text, copyable = false) {
