@@ -67,7 +67,7 @@ export class Advantages {
     fill(this.notice);
     if (!this.run.value) return;
     try {
-      const { groups } = await api.get(api.address(`/api/runs/${encodeURIComponent(this.run.value)}/samples`, { step: this.step.value || undefined, limit: 8 }));
+      const { groups } = await api.get(api.address(`/api/runs/${encodeURIComponent(this.run.value)}/samples`, { step: this.step.value || undefined, limit: 4 }));
       if (!groups.length) return void fill(this.notice, h('p', { class: 'muted', t: 'lab.no_groups' }));
       const size = Math.max(2, groups[0].completions.length);
       const { config } = await api.get(`/api/runs/${encodeURIComponent(this.run.value)}`);
@@ -101,12 +101,12 @@ export class Advantages {
       h('span', null, h('i', { class: 'dot', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }), visible(name), many ? h('button', { type: 'button', class: 'btn ghost small lab-icon', tt: { 'aria-label': () => t('lab.remove_reward', { name }) }, onclick: () => this.#drop(at) }, '×') : null),
       many ? h('label', { class: 'caption' }, '× ', this.#weight(name, at)) : null);
     const head = h('tr', null, h('th', { scope: 'col', t: 'lab.adv_number' }), names.map(weightOf), h('th', { scope: 'col', class: 'num', t: 'lab.total', hidden: !many }),
-      SCALES.map((scale) => h('th', { scope: 'col', class: 'lab-adv-scale', data: { scale } }, h('span', { t: `lab.scale_${scale}` }))));
+      SCALES.map((scale) => h('th', { scope: 'col', class: 'lab-adv-scale', data: { scale } }, h('span', { t: `lab.scale_${scale}` }))), h('th', { class: 'lab-adv-rest' }));
     this.lines = [];
     this.ends = [];
     const body = [];
     for (let start = 0; start < this.rows.length; start += size) {
-      const end = h('td', { colspan: String(names.length + 1 + (many ? 1 : 0) + SCALES.length) }, h('span', { class: 'lab-adv-group-words' }));
+      const end = h('td', { colspan: String(names.length + 2 + (many ? 1 : 0) + SCALES.length) }, h('span', { class: 'lab-adv-group-words' }));
       this.ends.push(end);
       body.push(h('tr', { class: 'lab-adv-group', data: { group: start / size } }, end));
       for (let at = start; at < start + size; at++) body.push(this.#line(at, many));
@@ -142,7 +142,7 @@ export class Advantages {
     const total = h('td', { class: 'num', hidden: !many });
     const results = SCALES.map((scale) => h('td', { class: 'lab-adv-scale', data: { scale } }, h('span', { class: 'num' }, '–'), h('span', { class: 'advantage-bar', 'aria-hidden': 'true' }, h('i'))));
     this.lines[at] = { total, results };
-    return h('tr', { data: { row: at } }, h('td', { class: 'caption' }, String((at % this.size) + 1)), inputs, total, results);
+    return h('tr', { data: { row: at } }, h('td', { class: 'caption' }, String((at % this.size) + 1)), inputs, total, results, h('td', { class: 'lab-adv-rest' }));
   }
 
   /** Several numbers at once: lines are completions, what stands in a line are the rewards. */
