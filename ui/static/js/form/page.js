@@ -22,7 +22,8 @@ export async function mount(root, ctx) {
   root.replaceChildren(h('p', { class: 'f-loading', t: 'form.loading' }));
   let json;
   try {
-    json = await ctx.api.get('/api/schema');
+    // The stored sets too, so that the dataset field is whole at once; without them it goes on as a line of text.
+    [json] = await Promise.all([ctx.api.get('/api/schema'), sets.refresh()]);
   } catch (error) {
     root.replaceChildren(h('div', { class: 'notice', data: { level: 'error' } },
       h('span', { t: 'form.load_failed', vars: { why: error.error ?? error.message } }),
@@ -70,7 +71,6 @@ class FormPage {
     });
     this.draft.onChange((names) => this.changed(names));
     this.check(0);
-    sets.refresh();
     this.receive();
   }
 
