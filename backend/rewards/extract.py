@@ -57,7 +57,7 @@ NO_ANSWER = re.compile(
     re.I,
 )
 NOT_A_HEADING = re.compile(
-    r"[-+−\\$(\[{]|[^\W\d_](?![^\W\d_])|\d|[영공일이삼사오육칠팔구십백천만억조]+\b|(?:sin|cos|tan|log|ln|sqrt|pi|exp)\b"
+    r"[-+−\\$(\[{<]|[^\W\d_](?![^\W\d_])|\d|[영공일이삼사오육칠팔구십백천만억조]+\b|(?:sin|cos|tan|log|ln|sqrt|pi|exp)\b"
     r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|minus)\b|[a-z]+(?:teen|ty)\b",
     re.I,
 )

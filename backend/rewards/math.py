@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from collections.abc import Sequence
 
 from backend.rewards._answer import read
@@ -11,6 +12,7 @@ from backend.rewards._compare import compare, same_text
 from backend.rewards._explain import why_not
 from backend.rewards._one import unknown_word
 from backend.rewards._plain import plain
+from backend.rewards._words import unit
 from backend.rewards.extract import final_answer, no_answer
 from backend.rewards.verdict import Verdict
 
@@ -28,6 +30,7 @@ HELP = {
 BOUNDS = (0.0, 1.0)
 PORTABLE = False
 
+NO_ANSWER = re.compile(r"n/a|[-?]+", re.I)
 ALGEBRA = "backend.rewards._symbolic:agree"
 
 
@@ -140,7 +143,8 @@ def _gold_text(text: str) -> tuple[tuple[str, ...], str]:
     answer = found.text if found else text.strip()
     if not answer:
         return (), "the ground truth is empty"
-    word = unknown_word(answer)
+    nothing = NO_ANSWER.fullmatch(answer) or (len(answer) > 1 and unit(answer) is not None)  # a unit without a number
+    word = answer if nothing else unknown_word(answer)
     if word:
         return (), f"the ground truth has a word that is no function, unit or number: {word!r}"
     if _read_gold(answer) is None:
