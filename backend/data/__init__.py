@@ -3,7 +3,7 @@
 from backend.data.peek import FileLook, columns
 from backend.data.pinning import pin
 from backend.data.sources import DataSplit, check_args, kind, load, look, rows, warmup_rows
-from backend.data.stored import meta_file
+from backend.data.stored import meta_file, names
 
 __all__ = [
     "DataSplit",
@@ -14,6 +14,7 @@ __all__ = [
     "load",
     "look",
     "meta_file",
+    "names",
     "pin",
     "rows",
     "warmup_rows",

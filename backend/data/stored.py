@@ -31,6 +31,11 @@ def meta_file(dataset: str, home: Path | None) -> Path | None:
     return Store(home).meta_file(dataset) if home is not None and dataset not in BUILT_IN else None
 
 
+def names(home: Path | None, kind: str = "prompts") -> list[str]:
+    """The stored sets of a kind, the newest first."""
+    return [meta["name"] for meta in Store(home).metas() if meta["kind"] == kind] if home is not None else []
+
+
 def _there(store: Store, sha256: str) -> bool:
     try:
         return store.path(sha256).is_file()

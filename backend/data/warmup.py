@@ -34,7 +34,7 @@ def rows(dataset: str, args: Mapping[str, Any], home: Path | None, most: int, se
         except (Refused, NotFound) as error:
             raise type(error)(_renamed(error.text)) from error
     else:
-        there = ", ".join(m["name"] for m in Store(home).metas() if m["kind"] == "sft") if home is not None else ""
+        there = ", ".join(stored.names(home, "sft"))
         raise NotFound(
             Text(
                 f"sft_dataset: {dataset!r} is no stored set and no file; stored sets for the warm-up: {there or '-'}",

@@ -76,7 +76,7 @@ def test_uploads_are_gone_after_a_day(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path)
     old, new = uploads.add("a.jsonl", [LINE]), uploads.add("b.jsonl", [LINE])
     for path in uploads.folder.glob(f"{old}.*"):
-        os.utime(path, (time.time() - KEPT_S - 60,) * 2)
+        os.utime(path, (0, time.time() - KEPT_S - 60))
     uploads.clean()
     assert uploads.get(new).name == "b.jsonl"
     with pytest.raises(NotFound, match="kept for a day"):

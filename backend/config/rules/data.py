@@ -29,8 +29,9 @@ from backend.text import Text
 def known_dataset(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     fault = dataset_fault(config, facts.home)
     if fault is not None:
-        near = difflib.get_close_matches(config.dataset, BUILT_IN, len(BUILT_IN), 0.4)
-        yield Problem("dataset", config.dataset, fault, list(dict.fromkeys([*near, *BUILT_IN])), "dataset")
+        there = [*BUILT_IN, *data.names(facts.home)]
+        near = difflib.get_close_matches(config.dataset, there, len(there), 0.4)
+        yield Problem("dataset", config.dataset, fault, list(dict.fromkeys([*near, *there])), "dataset")
 
 
 @rule("dataset", "dataset_args", "dataset_sha256")
@@ -119,6 +120,9 @@ def rows_to_imitate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         return
     if config.sft_args and warmup_fault(config.model_copy(update={"sft_args": {}}), facts.home) is None:
         yield Problem("sft_args", config.sft_args, fault, _without_one(config.sft_args), "sft_args")
+    elif config.sft_dataset:
+        there = [*data.names(facts.home, "sft"), change("stages", ["grpo"])]
+        yield Problem("sft_dataset", config.sft_dataset, fault, there, "sft_dataset")
     else:
         yield Problem("stages", config.stages, fault, [["grpo"], change("dataset", "arithmetic")], "sft_rows")
 
