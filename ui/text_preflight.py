@@ -26,7 +26,7 @@ TEXTS: dict[str, Text] = {
     "preflight.why_stopped": Text("What is red above must change first.", "위의 빨간 항목을 먼저 고쳐야 합니다."),
     "preflight.why_warned": Text("Read the warnings above.", "위의 경고를 읽어 보세요."),
     "preflight.anyway": Text("Start all the same", "그래도 시작"),
-    "preflight.anyway_lead": Text("The warnings are noted with the run.", "이 경고를 알고 시작합니다."),
+    "preflight.anyway_lead": Text("with these warnings read and passed over", "이 경고를 읽고 알고서 시작합니다"),
     "preflight.reward": Text("reward {name}", "보상 {name}"),
     "preflight.goto": Text("Go to {field}", "{field}(으)로 가기"),
     "preflight.row": Text("row {row}", "{row}행"),
