@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import pprint
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from backend import data, device, models, rewards
 from backend.config import RunConfig
+from backend.custom.carried import carried
 from backend.estimate import DeviceFacts
 from backend.rewards import effective
 from backend.settings import Settings
@@ -40,7 +42,8 @@ def script_of(settings: Settings, run: Run) -> str:
     if "sft" in config.stages:
         warmup = rows.read(taken) if taken.is_file() else data.warmup_rows(config, settings.home)
     config = config.model_copy(update={"reward_args": effective.of_run(settings.run_dir(run.id), config.reward_args)})
-    return script_text(config, _model(config, settings), train, held_out, warmup, title=f"{run.name} ({run.id})")
+    own = carried(settings.run_dir(run.id), settings.home, config)
+    return script_text(config, _model(config, settings), train, held_out, warmup, f"{run.name} ({run.id})", own)
 
 
 def script_text(
@@ -50,8 +53,10 @@ def script_text(
     held_out: list[dict[str, Any]],
     warmup: list[dict[str, Any]],
     title: str = "a GRPO run",
+    custom: Mapping[str, str] | None = None,
 ) -> str:
-    """The text of the script. `warmup` rows have prompt and completion; the others prompt and the rewards' columns."""
+    """The text of the script. `warmup` rows have prompt and completion; the others prompt and the rewards' columns.
+    `custom`: the Python of each custom reward, by name (backend.custom.carried)."""
     facts = device.facts()
     here = replace(facts, kind="cpu", bf16=False) if config.use_cpu else facts
     grpo = "grpo" in config.stages
@@ -65,7 +70,7 @@ def script_text(
         "MODEL": repr(model),
         "REVISION": repr(config.model_revision),
         "TRUST": repr(config.trust_remote_code),
-        "REWARDS": rewards.source(config.rewards, config.reward_args) if grpo else "",
+        "REWARDS": _rewards(config, custom or {}) if grpo else "",
         "FUNCTIONS": f"[{', '.join(map(rewards.function_name, config.rewards))}]",
         "GRPO": _literal(_grpo(config, here) if grpo else None),
         "SFT": _literal(_without(trl_adapter.sft_kwargs(config, output_dir="", device=here)) if sft else None),
@@ -78,6 +83,13 @@ def script_text(
     }
     # In one pass: a row may itself hold the text of a placeholder.
     return PLACE.sub(lambda match: parts[match[1]], TEMPLATE.read_text(encoding="utf-8"))
+
+
+def _rewards(config: RunConfig, custom: Mapping[str, str]) -> str:
+    built_in = [name for name in config.rewards if name not in custom]
+    args = {name: given for name, given in config.reward_args.items() if name not in custom}
+    parts = [rewards.source(built_in, args)] if built_in else []
+    return "\n\n\n".join(part.strip("\n") for part in [*parts, *custom.values()])
 
 
 def _model(config: RunConfig, settings: Settings) -> str:
