@@ -1,12 +1,13 @@
 # make demo    set up, start the quickstart run, open on its live page
 # make run     set up, start the page without a run
+# make extras  the optional tasks of reasoning-gym (needs a C compiler)
 # make test    set up, then lint, types and every test
 # make bench   the benchmarks (minutes; leave the machine alone)
 PYTHON ?= python3
 PORT   ?= 7860
 V      := .venv/bin/python
 
-.PHONY: setup setup-dev demo run test lint types tests bench clean
+.PHONY: setup setup-dev extras demo run test lint types tests bench clean
 .NOTPARALLEL:
 
 setup:
@@ -14,6 +15,9 @@ setup:
 
 setup-dev: setup
 	@$(PYTHON) scripts/setup.py --dev
+
+extras:
+	@$(PYTHON) scripts/setup.py --extras
 
 demo: setup
 	@exec $(V) app.py --demo --port $(PORT)
