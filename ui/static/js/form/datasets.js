@@ -9,7 +9,7 @@ import * as store from '../data/store.js';
 import { control } from './controls.js';
 import { plural, saying } from './words.js';
 
-const SHOWN = 6;
+const SHOWN = 4;
 
 /** `kind`: "prompts" or "sft", the stored sets that fit this field. `choose(name)` when one is taken. */
 export function datasets(field, id, send, { kind, choose }) {

@@ -8,6 +8,8 @@ import { plural, saying } from './words.js';
 
 /** `reward_weights` is edited with the rewards, so it has no row of its own. */
 const COMPANIONS = { rewards: ['reward_weights'] };
+/** Filled in at the start; a person rarely types them: they stand last. */
+const FILLED_IN = ['dataset_sha256', 'sft_dataset_sha256', 'reward_versions'];
 const HIDDEN = new Set(Object.values(COMPANIONS).flat());
 
 export class Steps {
@@ -33,7 +35,9 @@ export class Steps {
   }
 
   grid(list) {
-    const fields = list.filter((field) => !HIDDEN.has(field.name)).map((field) => {
+    const last = (field) => FILLED_IN.includes(field.name);
+    const ordered = [...list.filter((field) => !last(field)), ...list.filter(last)];
+    const fields = ordered.filter((field) => !HIDDEN.has(field.name)).map((field) => {
       const made = new Field(field, { draft: this.draft, companions: COMPANIONS[field.name] });
       this.fields.push(made);
       return made;
