@@ -78,7 +78,13 @@ def measure() -> Report:
         names = ", ".join(broken)
         words = Text(en=f"sandbox: the self-test failed: {names}", ko=f"샌드박스: 자체 점검에 실패했습니다: {names}")
         return Report("none", kernel, abi, machine, words, tuple(checks))
-    return Report(tier, kernel, abi, machine, _words(tier, kernel, abi, machine, len(checks)), tuple(checks))
+    words = _words(tier, kernel, abi, machine, len(checks))
+    if not hello["threads"]:
+        words = Text(
+            en=f"{words.en}; programs get no threads (root without CAP_SETUID cannot limit them)",
+            ko=f"{words.ko}. 프로그램은 스레드를 쓸 수 없음(CAP_SETUID 없는 root라 개수를 제한할 수 없음)",
+        )
+    return Report(tier, kernel, abi, machine, words, tuple(checks))
 
 
 def _words(tier: str, kernel: str, abi: int, machine: str, count: int) -> Text:
