@@ -123,7 +123,8 @@ class Reward:
     def _in_pool(self, texts: list[str], columns: dict[str, Sequence[Any]]) -> list[Verdict | tuple[str, str]]:
         from backend.rewards import isolated
 
-        limit_s = float(self.args.get("limit_s") or DEFAULT_LIMIT_S)
+        limits = [self.args.get("limit_s"), *(a.default for a in self.spec.arguments if a.name == "limit_s")]
+        limit_s = float(next((limit for limit in limits if limit), DEFAULT_LIMIT_S))
         rows = [{name: values[i] for name, values in columns.items()} | self.args for i in range(len(texts))]
         return isolated.judge_all(self.spec.name, texts, rows, limit_s)
 
