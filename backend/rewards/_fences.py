@@ -16,14 +16,15 @@ LONGEST_LINE = 2000  # of a line that could be a fence
 def last_code(answer: str, languages: Sequence[str]) -> str:
     """The code, without the fence. A fence that never closes reaches to the end: what was written counts.
 
-    `languages` in small letters. Without a fence, the last `<answer>` tag's content, else the whole answer.
+    `languages` in small letters. Within the last `<answer>` tag first, where there is one. Without a fence, that tag's
+    content, else the whole answer.
     """
-    blocks = fenced(answer)
-    for wanted in (languages, ("",)):
-        for language, code in reversed(blocks):
-            if language in wanted:
-                return textwrap.dedent(code).strip("\n")
     tagged = last_tag(answer)
+    texts = [answer] if tagged is None else [tagged, answer]
+    for wanted in (languages, ("",)):
+        for language, code in (block for text in texts for block in reversed(fenced(text))):
+            if language in wanted and (language or code.strip()):
+                return textwrap.dedent(code).strip("\n")
     return textwrap.dedent(answer if tagged is None else tagged).strip("\n")
 
 
