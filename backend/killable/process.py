@@ -28,8 +28,9 @@ ANSWER_LIMIT = 64 * 2**20
 class Result:
     """What came of one call.
 
-    `outcome`: "ok" (`value` is what the function returned), "raised" (`error` and `traceback` say what), "timeout"
-    (killed at its limit) or "died" (the process ended: killed, out of memory, a crash; `error` says which).
+    `outcome`: "ok" (`value` is what the function returned), "raised" (`error` and `traceback` say what; also where the
+    child could not get ready), "timeout" (killed at its limit) or "died" (the process ended: killed, out of memory, a
+    crash; `error` says which).
     `seconds`: from the moment the child had the call.
     """
 
@@ -130,7 +131,7 @@ class Child:
         """What is said of the call whose time is up; the child will be killed."""
         self.reusable = False
         if self._starting:
-            return Result("died", error=f"the child was not ready in time: {self._last_words()}".strip())
+            return Result("raised", error=f"the child was not ready in time: {self._last_words()}".strip())
         return Result("timeout", error=f"stopped after {self._limit_s:g} s", seconds=time.monotonic() - self._began)
 
     def death(self) -> Result:
@@ -142,7 +143,8 @@ class Child:
                 code = self.process.wait(0.5)
                 self._cause = f"exit code {code}" if code >= 0 else f"killed by signal {-code} ({_signal_name(-code)})"
         words = self._last_words() if self._starting else ""
-        return Result("died", error=f"the process died: {self._cause or 'no answer'} {words}".strip(), seconds=seconds)
+        outcome = "raised" if self._starting else "died"  # nothing of the call had run: not its doing
+        return Result(outcome, error=f"the process died: {self._cause or 'no answer'} {words}".strip(), seconds=seconds)
 
     def _last_words(self) -> str:
         self._errors.seek(0)
