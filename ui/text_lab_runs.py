@@ -116,10 +116,20 @@ TEXTS: dict[str, Text] = {
     "lab.replay_busy": Text("Scoring…", "채점하는 중…"),
     "lab.replay_old": Text("The bench has changed since.", "그 뒤로 설정이 바뀌었습니다."),
     "lab.replay_nothing": Text("This run has no stored completions.", "이 실행에는 저장된 답변이 없습니다."),
-    "lab.replay_words": Text(
-        "{groups} groups, {completions} completions. Another completion is the best in {top} of the groups; rank "
-        "correlation of the totals {rank}.",
-        "그룹 {groups}개, 답변 {completions}개. 그룹의 {top}에서 1등 답변이 바뀝니다. 합계의 순위 상관 {rank}.",
+    "lab.replay_all": Text(
+        "All groups of the run: {groups}, with {completions} completions.",
+        "실행의 모든 그룹: {groups}개, 답변 {completions}개.",
+    ),
+    "lab.replay_some": Text(
+        "{groups} of {of} groups, spread over the run; {completions} completions.",
+        "실행 전체에서 고르게 고른 그룹 {groups}개({of}개 중), 답변 {completions}개.",
+    ),
+    "lab.replay_top": Text(
+        "Another completion is the best in {top} of {n} live groups.",
+        "신호 있는 그룹 {n}개 중 {top}에서 1등 답변이 바뀝니다.",
+    ),
+    "lab.replay_rank": Text(
+        "Rank correlation of the totals inside groups: {rank}.", "그룹 안 합계의 순위 상관: {rank}."
     ),
     "lab.before_after": Text("Before and after", "전과 후"),
     "lab.before": Text("as it ran", "실행 당시"),
@@ -127,16 +137,16 @@ TEXTS: dict[str, Text] = {
     "lab.change": Text("change", "변화"),
     "lab.total_mean": Text("mean total", "합계 평균"),
     "lab.dead_groups": Text("dead groups", "신호 없는 그룹 (dead)"),
+    "lab.spread": Text("mean size of an advantage", "어드밴티지 크기의 평균"),
     "lab.mean_reward_of": Text("mean of {name}", "{name} 평균"),
+    "lab.points": Text("{n} pp", "{n}%p"),
+    "lab.advantage_of": Text("advantage {n}", "어드밴티지 {n}"),
     "lab.signal": Text("Signal: share of groups", "신호: 그룹 비율"),
     "lab.part_live": Text("live", "신호 있음"),
     "lab.part_all_right": Text("all right", "모두 정답"),
     "lab.part_all_wrong": Text("all wrong", "모두 오답"),
     "lab.part_tied": Text("tied", "동점"),
     "lab.flips": Text("What would flip", "뒤집히는 답변"),
-    "lab.flips_lead": Text(
-        "{n} completions whose advantage changes most.", "어드밴티지가 가장 크게 바뀌는 답변 {n}개."
-    ),
-    "lab.flips_lead_1": Text("The completion whose advantage changes most.", "어드밴티지가 가장 크게 바뀌는 답변."),
+    "lab.flips_lead": Text("The best completion of a group is another one now.", "그룹의 1등 답변이 바뀌는 예입니다."),
     "lab.flips_none": Text("None.", "없습니다."),
 }

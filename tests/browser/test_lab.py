@@ -318,6 +318,26 @@ def test_one_reward_that_refuses_does_not_keep_the_others_from_scoring(page: Pag
     expect(page.locator('.lab-reward[data-reward="length"] .lab-problem')).to_be_hidden()
 
 
+def test_a_replay_shows_what_other_rewards_would_have_changed(page: Page, server: Server, run: str) -> None:
+    opened(page, server, "replay", rewards="format", set="arithmetic", rows="2")
+    expect(page.locator("#lab-replay-run-it")).to_be_disabled()
+    page.select_option("#lab-replay-run", run)
+    page.click("#lab-replay-run-it")
+    result = page.locator("#lab-replay-result")
+    expect(result.locator(".lab-replay-words")).to_contain_text(
+        "All groups of the run: 8, with 64 completions", timeout=60_000
+    )
+    table = result.locator(".lab-before-after")
+    expect(table).to_contain_text("mean of accuracy")
+    accuracy = table.locator("tr", has_text="mean of accuracy")
+    expect(accuracy.locator("td").nth(0)).not_to_have_text("–")
+    expect(accuracy.locator("td").nth(1)).to_have_text("–")  # it is none of the rewards above
+    assert result.locator(".lab-stack").count() == 2
+    page.locator('.lab-reward[data-reward="format"] .lab-weight').fill("2")
+    expect(result).to_have_attribute("data-stale", "")
+    expect(page.locator("#lab-replay .lab-status")).to_contain_text("changed since")
+
+
 def test_from_here_new_run_has_exactly_these_rewards_and_rows(page: Page, server: Server) -> None:
     opened(page, server, rewards="accuracy:2,repetition:0.25", set="article-math", rows="2")
     scored(page)

@@ -77,7 +77,7 @@ function binned(scores) {
 export function stacked(parts) {
   const shown = parts.filter((part) => part.share !== null && part.share !== undefined);
   return h('div', { class: 'lab-stacked' },
-    h('div', { class: 'lab-stack', 'aria-hidden': 'true' }, shown.map((part) =>
+    h('div', { class: 'lab-stack', 'aria-hidden': 'true' }, shown.filter((part) => part.share > 0).map((part) =>
       h('i', { data: { part: part.key }, style: { width: `${100 * part.share}%` } }))),
     h('ul', { class: 'lab-legend caption num' }, shown.map((part) =>
       h('li', null, h('i', { data: { part: part.key }, 'aria-hidden': 'true' }), h('span', { t: `lab.part_${part.key}` }), ' ', percent(part.share)))));

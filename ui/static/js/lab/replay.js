@@ -1,10 +1,9 @@
 // Replay: a run's stored completions scored again with the rewards on the bench, and what that would have changed.
 import { fill, h, setText } from '../dom.js';
 import { DASH, count, number, percent, signed } from '../format.js';
-import { plural } from '../form/words.js';
 import { onLanguage, t } from '../i18n.js';
 import { runJob } from './job.js';
-import { exact, failed, runMenu, stacked } from './parts.js';
+import { exact, failed, promptText, runMenu, stacked } from './parts.js';
 
 const SCALES = ['group', 'batch', 'none'];
 const PARTS = ['live', 'all_right', 'all_wrong', 'tied'];
@@ -70,24 +69,42 @@ export class Replay {
     const rows = [
       ['lab.total_mean', before.mean ?? null, after.mean ?? null, number],
       ['lab.dead_groups', before.dead ?? null, after.dead ?? null, percent],
+      ['lab.spread', before.spread ?? null, after.spread ?? null, number],
       ...columns.map((name) => [() => t('lab.mean_reward_of', { name }), before.means?.[name] ?? null, after.means?.[name] ?? null, number]),
     ];
-    const change = (from, to, how) => (from === null || to === null ? DASH : how === percent ? `${signed(100 * (to - from))} %p` : signed(to - from));
+    const change = (from, to, how) => (from === null || to === null ? DASH : how === percent ? t('lab.points', { n: signed(100 * (to - from)) }) : signed(to - from));
+    const facts = [t(answer.of > answer.groups ? 'lab.replay_some' : 'lab.replay_all', { groups: count(answer.groups), of: count(answer.of ?? answer.groups), completions: count(answer.completions) })];
+    if (answer.changed_top !== null && answer.changed_top !== undefined) facts.push(t('lab.replay_top', { top: percent(answer.changed_top), n: count(answer.compared ?? answer.groups) }));
+    if (answer.rank_correlation !== null && answer.rank_correlation !== undefined) facts.push(t('lab.replay_rank', { rank: number(answer.rank_correlation, 2) }));
     fill(this.result,
-      h('p', { class: 'lab-replay-words' }, t('lab.replay_words', { groups: count(answer.groups), completions: count(answer.completions), top: percent(answer.changed_top ?? null), rank: number(answer.rank_correlation ?? null, 2) })),
+      h('p', { class: 'lab-replay-words', role: 'status' }, facts.join(' ')),
+      answer.notes?.length ? h('ul', { class: 'lab-plain caption' }, answer.notes.map((note) => h('li', { t: note }))) : null,
       h('div', { class: 'lab-report-grid' },
         h('section', { class: 'card' }, h('h3', { t: 'lab.before_after' }), h('table', { class: 'table lab-before-after' },
           h('thead', null, h('tr', null, h('th', { scope: 'col' }), ['lab.before', 'lab.after', 'lab.change'].map((key) => h('th', { scope: 'col', class: 'num', t: key })))),
           h('tbody', null, rows.map(([key, from, to, how]) => h('tr', null, h('th', { scope: 'row', t: key }), h('td', { class: 'num' }, how(from)), h('td', { class: 'num strong' }, how(to)), h('td', { class: 'num' }, change(from, to, how))))))),
         h('section', { class: 'card' }, h('h3', { t: 'lab.signal' }), h('p', { class: 'caption', t: 'lab.before' }), stacked(shares(before)), h('p', { class: 'caption', t: 'lab.after' }), stacked(shares(after)))),
-      h('section', { class: 'lab-sub' }, h('h3', { t: 'lab.flips' }), answer.examples?.length ? [h('p', { class: 'caption', t: () => plural('lab.flips_lead', answer.examples.length) }), answer.examples.map(flip)] : h('p', { class: 'muted', t: 'lab.flips_none' })));
+      h('section', { class: 'lab-sub' }, h('h3', { t: 'lab.flips' }), answer.examples?.length ? [h('p', { class: 'caption', t: 'lab.flips_lead' }), groups(answer.examples).map(flip)] : h('p', { class: 'muted', t: 'lab.flips_none' })));
   }
 }
 
-function flip(example) {
-  const side = (key, at) => h('div', { class: 'lab-flip-side' }, h('span', { class: 'caption', t: key }), ' ', h('span', { class: 'num strong' }, number(at?.total ?? at ?? null)), at?.advantage === undefined ? null : h('span', { class: 'num caption' }, ` A ${signed(at.advantage)}`));
+/** Examples of the same group stand together: the completion that was the best, and the one that is now. */
+function groups(examples) {
+  const found = [];
+  for (const example of examples) {
+    const last = found[found.length - 1];
+    if (last && last[0].step === example.step && last[0].prompt === example.prompt) last.push(example);
+    else found.push([example]);
+  }
+  return found;
+}
+
+function flip(examples) {
+  const [{ step, prompt }] = examples;
+  const side = (key, { total, advantage }) => h('span', null, h('span', { class: 'caption', t: key }), ' ', h('span', { class: 'num strong' }, number(total)), ' ', h('span', { class: 'num caption', t: 'lab.advantage_of', vars: { n: signed(advantage) } }));
   return h('article', { class: 'card lab-flip' },
-    example.prompt === undefined ? null : h('div', { class: 'lab-prompt caption' }, exact(typeof example.prompt === 'string' ? example.prompt : JSON.stringify(example.prompt))),
-    exact(example.completion ?? example.text ?? ''),
-    h('div', { class: 'row' }, side('lab.before', example.before), side('lab.after', example.after), example.why ? h('span', { class: 'caption', t: example.why }) : null));
+    h('header', { class: 'row lab-group-head' }, h('span', { class: 'caption num', t: 'groups.step', vars: { step } }), h('div', { class: 'lab-prompt' }, exact(promptText(prompt, prompt.startsWith('[{') ? 'messages' : 'text')))),
+    h('div', { class: 'lab-flip-pair' }, examples.map((example) => h('div', { class: 'lab-flip-one' },
+      h('p', { class: 'caption', t: example.why }), exact(example.completion),
+      h('div', { class: 'row' }, side('lab.before', example.before), side('lab.after', example.after))))));
 }
