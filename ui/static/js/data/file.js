@@ -2,7 +2,7 @@
 
 import * as api from '../api.js';
 import { fill, h, setText, toast } from '../dom.js';
-import { count } from '../format.js';
+import { count, duration } from '../format.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 import * as state from '../state.js';
@@ -24,7 +24,7 @@ export class FilePanel {
     this.picker = new SourcePicker((source) => this.take(source));
     this.title = h('h3', { class: 'd-file-name' });
     this.facts = h('span', { class: 'caption' });
-    this.status = h('span', { class: 'caption d-status', 'aria-live': 'polite' });
+    this.status = h('span', { class: 'caption num d-status' });
     this.other = h('button', { type: 'button', class: 'btn small', t: 'data.other_file', onclick: () => this.reset() });
     this.again = h('button', { type: 'button', class: 'btn small', t: 'data.check_again', hidden: true, onclick: () => this.check() });
     this.mapping = new Mapping((changes, typed) => this.change(changes, typed));
@@ -160,13 +160,23 @@ export class FilePanel {
     }
   }
 
+  /** What goes on now, and for how long: a large file is read for a while. */
+  sayStatus() {
+    const { busy } = this;
+    clearTimeout(this.clock);
+    if (busy !== this.going) Object.assign(this, { going: busy, since: Date.now() });
+    const seconds = (Date.now() - this.since) / 1000;
+    setText(this.status, busy ? `${t(busy)}${seconds < 2 ? '' : ` ${duration(seconds)}`}` : this.stale ? t('data.stale') : '');
+    if (busy) this.clock = setTimeout(() => this.sayStatus(), 1000);
+  }
+
   draw() {
     if (!this.source) return;
     const { found, busy } = this;
     setText(this.title, visible(this.source.name));
     const size = found?.bytes ?? this.source.bytes;
     setText(this.facts, size ? bytes(size) : '');
-    setText(this.status, busy ? t(busy) : this.stale ? t('data.stale') : '');
+    this.sayStatus();
     this.again.hidden = !this.stale || busy !== null;
     this.work.toggleAttribute('data-nothing', found === null); // nothing to map in a file that could not be read
     this.work.toggleAttribute('data-stale', Boolean(this.stale) && found !== null);

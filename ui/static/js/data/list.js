@@ -17,11 +17,14 @@ const CELLS = {
   name: (set) => [link({ tab: 'data', set: set.name }, { class: 'd-name', title: visible(set.name) }, visible(set.name)), h('code', { class: 'd-hash', title: set.sha256 }, shortHash(set))],
   kind: (set) => t(set.kind === 'sft' ? 'data.short_sft' : 'data.short_prompts'),
   rows: (set) => count(set.rows),
-  columns: (set) => clipped((set.columns ?? []).map(visible).join(', ') || DASH, 'd-columns-text'),
+  columns: (set) => clipped(ownColumns(set).map(visible).join(', ') || DASH, 'd-columns-text'),
   source: (set) => [clipped(visible(String(set.source ?? DASH)), 'd-source-text'), set.encoding ? h('span', { class: 'caption' }, set.encoding) : null],
   stored: (set) => ago(set.created_at),
   used_by: (set) => (set.used_by?.length ? plural('data.runs', set.used_by.length) : DASH),
 };
+
+/** Without the one that every set has. */
+export const ownColumns = (set) => (set.columns ?? []).filter((name) => name !== 'prompt_id');
 
 export const shortHash = (set) => (set.sha256 ? set.sha256.slice(0, 10) : DASH);
 

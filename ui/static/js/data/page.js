@@ -14,8 +14,13 @@ const WAYS = [['file', FilePanel], ['make', MakePanel], ['best', BestPanel]];
 export async function mount(root, ctx) {
   const list = setList();
   const view = new SetView();
-  const all = h('div', { class: 'd-all' },
-    h('header', null, h('h1', { t: 'data.title' }), h('p', { class: 'muted', t: 'data.lead' })), list.root, newSet());
+  const fresh = newSet();
+  const jump = h('button', { type: 'button', class: 'btn', id: 'data-new', t: 'data.new', onclick: () => {
+    fresh.scrollIntoView({ block: 'start', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
+    fresh.querySelector('[aria-selected="true"]').focus({ preventScroll: true });
+  } });
+  const head = h('header', { class: 'd-head' }, h('div', null, h('h1', { t: 'data.title' }), h('p', { class: 'muted', t: 'data.lead' })), jump);
+  const all = h('div', { class: 'd-all' }, head, list.root, fresh);
   fill(root, h('div', { class: 'd-page' }, all, view.root));
 
   function show() {

@@ -9,7 +9,7 @@ import { visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { deleteButton, labLink, useButton } from './actions.js';
-import { shortHash } from './list.js';
+import { ownColumns, shortHash } from './list.js';
 import { link, plural, saying, words } from './parts.js';
 import { Preview } from './preview.js';
 import { counts, notes } from './report.js';
@@ -84,7 +84,7 @@ export class SetView {
       ['data.encoding', set.encoding],
       ['data.size', set.bytes ? bytes(set.bytes) : null],
       ['data.hash', h('code', { title: set.sha256 }, shortHash(set))],
-      ['data.col_columns', (set.columns ?? []).map((name) => h('code', { class: 'd-column' }, visible(name)))],
+      ['data.col_columns', ownColumns(set).map((name) => h('code', { class: 'd-column' }, visible(name)))],
       ['data.mapping', mapping.length ? mapping.map(([name, value]) => h('span', { class: 'd-mapped' }, h('code', null, name), ' = ', visible(typeof value === 'string' ? value : JSON.stringify(value)))) : null],
       ['data.col_used_by', used.length ? used.map((id) => link({ run: id, tab: 'live' }, { class: 'd-run' }, visible(runlist.find(id)?.name || id))) : t('data.no_runs')],
     ];
