@@ -237,7 +237,7 @@ class Editor {
   #refused(error) {
     if (error.status === undefined) throw error;
     this.result.fail(error.error);
-    if (!this.bar.name) this.bar.focus();
-    else if (this.options.level === 'trusted' && !this.options.confirmed) this.options.needSure();
+    if (this.options.level === 'trusted' && !this.options.confirmed) this.options.needSure();
+    else if (!this.bar.name) this.bar.focus();
   }
 }
