@@ -16,7 +16,8 @@ from backend.data.messages import empty
 from backend.errors import StudioError
 from backend.text import Text
 
-MOST = 2_000  # different ground truths that are tried; parsing one may take a while
+MOST, LONGEST = 2_000, 10_000  # different ground truths that are tried, and characters of one
+QUERIES = 200  # of SQL, which are run
 SECONDS = 20.0
 LIMIT_S = 2.0  # for one, where the reward is a killable one
 TOLD = 50
@@ -32,14 +33,17 @@ class _Seen:
 
 
 class GoldCheck:
-    """`add` every usable row; then `close`. Only the first MOST different values of a column are kept."""
+    """`add` every usable row; then `faults`. Only the first MOST different values of a column are kept, and no long
+    ones, so that memory is bounded."""
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._columns = {name: column for name in wanted if (column := judged_column(name)) is not None}
         self._seen: dict[str, dict[str, _Seen]] = {column: {} for column in (*self._columns.values(), "ground_truth")}
         self._passed_over: dict[str, int] = dict.fromkeys(self._seen, 0)
+        self._queries: dict[tuple[str, str | None], int] | None = {} if "sql" in wanted else None
         self.counts: dict[str, int] = {}
         self.refused = 0
+        self._notes: list[Text] = []
 
     def add(self, number: int, row: dict[str, Any]) -> None:
         for column, seen in self._seen.items():
@@ -50,10 +54,14 @@ class GoldCheck:
             known = seen.get(key)
             if known is not None:
                 known.rows += 1
-            elif len(seen) < MOST:
+            elif len(seen) < MOST and len(key) <= LONGEST:
                 seen[key] = _Seen(value, number)
             else:
                 self._passed_over[column] += 1
+
+        gold, schema = row.get("ground_truth"), row.get("schema")
+        if self._queries is not None and isinstance(gold, str) and len(self._queries) < QUERIES:
+            self._queries.setdefault((gold, schema if isinstance(schema, str) else None), number)
 
     def faults(self) -> Iterable[Fault]:
         """One a value that a reward cannot judge, at the first row that has it; sets `counts` and `refused`."""
@@ -67,15 +75,39 @@ class GoldCheck:
                 if told < TOLD:
                     told += 1
                     yield Fault(seen.first, column, _words(name, why, seen), "unreadable")
+        if "math" in self._columns and self.suits() == "choice":
+            what = Text(
+                "every ground truth is one letter: math would take it for a symbol; choice judges options",
+                "정답이 모두 글자 하나입니다. math는 이를 기호로 보므로 보기 문제는 choice로 판단하세요",
+            )
+            yield Fault(None, "ground_truth", what, "letters")
+        if self._queries:
+            yield from self._empty_results(self._queries)
+
+    def _empty_results(self, queries: dict[tuple[str, str | None], int]) -> Iterable[Fault]:
+        """Gold queries that fail or give nothing: any empty answer would agree with these."""
+        from backend.rewards import sql
+
+        asked = list(queries)
+        try:
+            told = sql.gives_nothing([gold for gold, _ in asked], [schema for _, schema in asked], LIMIT_S)
+        except StudioError as error:  # no sandbox here
+            self._notes.append(Text(f"the gold queries were not run: {error.text.en}",
+                                    f"정답 쿼리를 실행해 보지 못했습니다: {error.text.ko}"))  # fmt: skip
+            return
+        for key, why in zip(asked, told, strict=True):
+            if why:
+                self.counts["empty_sql"] = self.counts.get("empty_sql", 0) + 1
+                yield Fault(queries[key], "ground_truth", Text(f"sql: {why}", f"sql: {why}"), "empty_sql")
 
     def notes(self) -> list[Text]:
-        found = []
+        found = list(self._notes)
         for name, column in self._columns.items():
             if self._passed_over[column]:
                 found.append(
                     Text(
-                        f"the first {MOST:,} different values of {column} were tried with {name}",
-                        f"{column}의 서로 다른 값 가운데 처음 {MOST:,}개를 {name}(으)로 확인했습니다",
+                        f"the first {MOST:,} different values of {column}, long ones left out, were tried with {name}",
+                        f"{column}의 서로 다른 값 가운데 긴 것을 뺀 처음 {MOST:,}개를 {name}(으)로 확인했습니다",
                     )
                 )
         return found

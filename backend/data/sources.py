@@ -16,10 +16,10 @@ from backend.data.peek import FileLook
 from backend.data.split import hold_out, training_rows
 from backend.data.store import BUILT_IN, Store
 from backend.errors import NotFound, Refused
-from backend.paths import file_named
+from backend.paths import file_named, folder_named
 from backend.text import Text
 
-HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9_][\w.-]*", re.ASCII)
 HUB_ARGUMENTS = (*files.ARGUMENTS, *hub.ARGUMENTS)
 
 Kind = Literal["arithmetic", "article-math", "stored", "file", "hub"]
@@ -82,6 +82,13 @@ def kind(dataset: str, home: Path | None = None, sha256: str | None = None) -> K
             Text(
                 en=f"dataset: {dataset} is a file of a kind that is not read here; these are: {kinds}",
                 ko=f"dataset: {dataset}는 읽을 수 없는 형식의 파일입니다. 가능: {kinds}",
+            )
+        )
+    if folder_named(dataset) is not None:
+        raise NotFound(
+            Text(
+                en=f"dataset: {dataset} is a folder; name a file in it",
+                ko=f"dataset: {dataset}는 폴더입니다. 그 안의 파일을 지정하세요",
             )
         )
     if HUB_NAME.fullmatch(dataset):

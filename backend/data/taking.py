@@ -15,7 +15,7 @@ from backend.data.sources import HUB_NAME
 from backend.data.store import Store
 from backend.data.uploads import ID, Uploads
 from backend.errors import NotFound, Refused
-from backend.paths import file_named
+from backend.paths import file_named, folder_named
 from backend.text import Text
 
 Take = Callable[[dict[str, Any], int], None]
@@ -79,7 +79,8 @@ def _open(source: str | Path, values: Mapping[str, Any] | None, uploads: Uploads
     path = file_named(words)
     if path is not None:
         return files.open_table(path, mapping), mapping
-    if HUB_NAME.fullmatch(words) and not words.startswith(".") and Path(words).suffix.lower() not in files.SUFFIXES:
+    plain_hub = HUB_NAME.fullmatch(words) and Path(words).suffix.lower() not in files.SUFFIXES
+    if plain_hub and folder_named(words) is None:
         return hub.table(words, own), mapping
     raise NotFound(
         Text(

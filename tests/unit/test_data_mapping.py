@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from backend import sandbox
 from backend.data import files, mapping, taking
 from backend.data.uploads import Uploads
-from backend.errors import Refused
+from backend.errors import Refused, StudioError
 
 ROW = {"question": "2+2", "unit": "개", "answer": "4", "n": 3, "none": None}
 
@@ -208,3 +209,49 @@ def test_ground_truths_are_tried_with_the_rewards_that_will_judge_them(tmp_path:
     offers = [offer["mapping"] for offer in check(letters, rewards=["math"])["offers"]]
     assert {"rewards": ["choice"]} in offers
     assert {"rewards": ["choice"]} in [offer["mapping"] for offer in check(letters)["offers"]]
+
+
+def test_letters_under_math_are_warned_about_and_other_golds_are_named(tmp_path: Path) -> None:
+    letters = write(tmp_path, *({"prompt": f"p{n}", "ground_truth": gold} for n, gold in enumerate("ABCDE")))
+    report = check(letters, rewards=["math"])
+    assert report["ok"]
+    assert [(p["code"], p["level"]) for p in report["problems"] if p["code"] == "letters"] == [("letters", "warn")]
+    golds = ["4", "1/2", "3.5", "", None, "no idea what this is, sorry"]
+    mixed = write(tmp_path, *({"prompt": f"p{n}", "ground_truth": gold} for n, gold in enumerate(golds)))
+    report = check(mixed, rewards=["math"])
+    assert report["counts"]["blank_ground_truth"] == 2
+    assert all(p["row"] == 6 for p in report["problems"])
+
+
+def test_tests_that_cannot_be_run_are_named(tmp_path: Path) -> None:
+    golds = [[{"call": "f(1)", "expect": "2"}], [{"stdin": "1", "stdout": "1"}], "print(1)", [{"call": "f("}]]
+    path = write(tmp_path, *({"prompt": f"p{n}", "ground_truth": gold} for n, gold in enumerate(golds)))
+    report = check(path, rewards=["code"])
+    assert {p["row"] for p in report["problems"]} == {3, 4}
+    assert report["counts"]["unreadable_code"] == 2
+
+
+def test_gold_queries_are_run_and_those_that_give_nothing_are_flagged(tmp_path: Path) -> None:
+    schema = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2);"
+    golds = ["SELECT a FROM t", "SELECT a FROM t WHERE a > 9", "DROP TABLE t", "SELECT b FROM t"]
+    path = write(
+        tmp_path, *({"prompt": f"p{n}", "ground_truth": gold, "schema": schema} for n, gold in enumerate(golds))
+    )
+    report = check(path, rewards=["sql"])
+    rows = {p["row"] for p in report["problems"]}
+    if sandbox.report().tier == "none":
+        assert rows == {3}
+        assert any("were not run" in note["en"] for note in report["notes"])
+    else:
+        assert rows == {2, 3, 4}
+        assert report["counts"]["empty_sql"] >= 2
+
+
+def test_a_hub_name_is_read_by_a_worker_and_fails_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    report = taking.check("org-of-nobody/set-of-nobody", {"split": "test"}, Uploads(tmp_path))
+    assert not report["ok"]
+    assert "could not load org-of-nobody/set-of-nobody (split test) from the hub" in report["problems"][0]["what"]["en"]
+    for name in ("../x", "a/b/c", "http://x/y", "org/../etc", "/etc/passwd"):
+        with pytest.raises(StudioError):
+            taking.check(name, {}, Uploads(tmp_path))
