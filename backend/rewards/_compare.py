@@ -17,6 +17,7 @@ from backend.rewards._plain import TEXT
 Symbolic = Callable[[str, str], bool]
 """(gold, answer) in LaTeX -> whether they are equal."""
 
+NEEDLESS = re.compile(r"(?<![0-9A-Za-z가-힣])\s+|\s+(?![0-9A-Za-z가-힣])|(?<=[가-힣])\s+(?=\d)|(?<=\d)\s+(?=[가-힣])")
 LONGEST_ALGEBRA = 600  # characters
 DEEPEST_ALGEBRA = 24  # brackets
 HUGE = re.compile(r"\^\s*\{?\s*[-+]?\s*\d{6}|\d{5}\)?\s*!|\^\s*\{?\s*\d+\s*\^\s*\{?\s*\w+\s*\^|!\s*\)\s*!")
@@ -51,7 +52,7 @@ def same_text(one: str, other: str) -> bool:
 
 
 def _tight(text: str) -> str:
-    return re.sub(r"(?<![0-9A-Za-z가-힣])\s+|\s+(?![0-9A-Za-z가-힣])", "", text.replace(TEXT, " ").strip())
+    return NEEDLESS.sub("", text.replace(TEXT, " ").strip())
 
 
 def _latex(answer: Answer) -> str:
@@ -117,7 +118,9 @@ def _hundredth(latex: str) -> str:
 
 
 def _variables(latex: str) -> set[str]:
-    """The single letters in it that are no constants of mathematics."""
+    """The single letters in it that are no constants of mathematics; none where some may be bound by a sum."""
+    if re.search(r"\\(?:sum|prod|int|lim)(?![A-Za-z])", latex):
+        return set()
     without = re.sub(r"\\[A-Za-z]+|[A-Za-z]{2,}", " ", latex)
     return (set(re.findall(r"[^\W\d_]", without)) - CONSTANTS) | set(LETTER.findall(latex))
 

@@ -35,24 +35,26 @@ BELOW_ZERO = re.compile(r"영하\s*(?=\d)")
 PERCENT = re.compile(
     r"\s*\x02?\s*(?:%|percent(?:age)?(?: points?)?\b|per cent\b|pct\b|퍼센트|프로(?!그))\s*\x02?", re.I
 )
+IN_BRACKETS = re.compile(r"^(?:\{([^{}()\[\]]+)\}|\(([^{}()\[\]]+)\)|\[([^{}()\[\]]+)\])$")
 BASE = re.compile(r"\s*_\s*\{?\s*(\d{1,2})\s*\}?\s*")
 TRAILING_TEXT = re.compile(r"\s*\x02\s*([^\x02]*?)\s*\x02((?:\s*\^\s*\{?\d\}?)?)\s*$")
 TRAILING_WORDS = re.compile(
     r"(?<=[\s})])([A-Za-z]{2,}(?:[\s/^{}\d.]*[A-Za-z]+|\s*\^\s*\{?\d\}?){0,6})$|\s*(°\s*[CF]?)$"
 )
+ANGLE = re.compile(r"(?:sin|cos|tan|cot|sec|csc)(?![a-z]).*°\s*$", re.S)  # here a degree is part of the expression
 NOUNS = re.compile(r"(?:of\s+)?[A-Za-z]{2,20}(?:\s+[A-Za-z]{2,20}){0,3}|[가-힣]{1,6}")
 NO_NOUN = frozenset(("최소", "최대", "적어도", "많아야", "아니", "제곱", "루트", "음수"))
 CURRENCY_SIGN = re.compile(r"[$₩€£¥₹]")
 COMMAND = re.compile(r"\\(?:begin|end)\s*\{[A-Za-z*]+\}|\\[A-Za-z]+")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
-PRODUCT = re.compile(r"a?b?c?x?y?z?|mn|pq|rs|uv|st|kn|nk|xt|yx|ba")
+PRODUCT = re.compile(r"a?b?c?x?y?z?|mn|pq|rs|uv|st|kn|nk|xt|yx|ba|d[rtuxyz]")
 MATHEMATICS = re.compile(r"[\d+\-*/^=<>|\\(]")
 
 
 def one(text: str, gold: bool) -> One:
     """The number with its unit that a text is, or else an expression."""
     body, currency = _front(text, gold)
-    found = number(body)
+    found = number(body.lstrip(f"{TEXT} "))
     if found:
         value, rest = found
         belongs = _behind(rest, gold)
@@ -63,7 +65,7 @@ def one(text: str, gold: bool) -> One:
     if shorter := PERCENT.split(latex)[0] if re.search(PERCENT.pattern + r"$", latex, re.I) else "":
         latex, percent = shorter, True
     else:
-        tail = TRAILING_TEXT.search(latex) or TRAILING_WORDS.search(latex)
+        tail = None if ANGLE.search(latex) else TRAILING_TEXT.search(latex) or TRAILING_WORDS.search(latex)
         named = unit("".join(piece for piece in tail.groups() if piece)) if tail and tail.start() else None
         if tail and named is not None:
             latex, measure = latex[: tail.start()], named or currency
@@ -96,7 +98,7 @@ def _behind(rest: str, gold: bool) -> tuple[bool, Unit] | None:
     if percent:
         rest = rest[percent.end() :]
     marked = TEXT in rest or rest[:1].isspace()
-    words = re.sub(r"^\{\s*([A-Za-z]+)\s*\}$", r"\1", rest.replace(TEXT, " ").strip())
+    words = IN_BRACKETS.sub(r"\1\2\3", rest.replace(TEXT, " ").strip()).strip()
     if not words or CURRENCY_SIGN.fullmatch(words):
         return percent is not None, ((CURRENCY[words], 1),) if words else ()
     if base := BASE.fullmatch(rest):

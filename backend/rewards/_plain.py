@@ -51,11 +51,13 @@ LOWERED = re.compile(f"[{''.join(LOW)}]+")
 TEXT_LIKE = "text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mbox|hbox|emph|textup"
 MATH_LIKE = r"mathbf|mathit|mathsf|mathtt|operatorname\*?|boldsymbol|bm|underline|boxed|fbox|pmb|vec|mathop|ensuremath"
 WRAPPER = re.compile(rf"\\(?:(?P<text>{TEXT_LIKE})|(?:{MATH_LIKE}))\s*\{{")
+BARE_TEXT = re.compile(rf"{TEXT}[\s.,;:]*{TEXT}")
 BRACE = re.compile(r"\\.|[{}]", re.S)
 FRAC = re.compile(r"\\(?:[dtc]?frac|nicefrac|sfrac)(?![A-Za-z])\s*")
 ARGUMENT = re.compile(r"\s*(?:(?P<brace>\{)|(?P<one>\\[A-Za-z]+|[^\s{}\\]))")
 DROPPED = re.compile(
-    r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|rm|bf|it|mathstrut|strut|hfill|centering)"
+    r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|rm|bf|it|mathstrut|strut"
+    r"|tiny|small|normalsize|footnotesize|[lL]arge|LARGE|[hH]uge|hfill|centering)"
     r"(?![A-Za-z])\.?|(?<!\\)\\[!()\[\]]|\\color\{[a-z]+\}"
 )
 SPACE = re.compile(
@@ -98,15 +100,14 @@ ENDING = re.compile(
 
 def plain(text: str) -> str:
     """The text in the one way; see above."""
-    text = _letters(CALCULATOR.sub("", text)).strip()
-    text = _undressed(text)
-    text = _dollars(text)
-    text = SPACE.sub(" ", text.replace("{,}", ",").replace(r"\!", ""))
+    text = _letters(CALCULATOR.sub("", text))
+    text = SPACE.sub(" ", text.replace("{,}", ",").replace(r"\!", "")).strip()
+    text = _dollars(_undressed(text))
     for _ in range(6):
         opened = _unwrapped(text)
         if opened == text:
             break
-        text = opened
+        text = BARE_TEXT.sub(" ", opened)
     text = RENAME.sub(lambda found: RENAMED[found[0]], _fractions(DROPPED.sub("", text)))
     text = ESCAPED.sub(r"\1", DEGREE.sub("°", text))
     text = PYTHON_POWER.sub("^", _undressed(text))
@@ -182,8 +183,10 @@ def _unwrapped(text: str) -> str:
         end = _closing(text, found.end() - 1)
         if end < 0:
             continue
-        mark = TEXT if found["text"] else " " if found[0].startswith(r"\operatorname") else ""
-        pieces += [text[at : found.start()], mark, text[found.end() : end], mark]
+        inside = text[found.end() : end]
+        worded = found["text"] and any(letter.isalpha() for letter in inside)
+        mark = TEXT if worded else " " if found[0].startswith(r"\operatorname") else ""
+        pieces += [text[at : found.start()], mark, inside, mark]
         at = end + 1
     return "".join(pieces) + text[at:]
 

@@ -15,7 +15,6 @@ from typing import Any
 import sympy
 from latex2sympy2_extended.latex2sympy2 import ConversionConfig, NormalizationConfig, latex2sympy, normalize_latex
 from math_verify import verify
-from math_verify.grader import should_treat_as_complex
 
 from backend.rewards._answer import read
 from backend.rewards._compare import compare
@@ -81,7 +80,7 @@ def expression(latex: str) -> Any:
     try:
         found = latex2sympy(
             normal,
-            is_real=not should_treat_as_complex(normal),
+            is_real=True,
             convert_degrees=True,
             normalization_config=None,
             conversion_config=CONVERSION,
@@ -94,11 +93,12 @@ def expression(latex: str) -> Any:
 
 
 def _exact(found: Any) -> Any:
-    """Decimals as the fractions that they say."""
+    """Decimals as the fractions that they say, and i as the imaginary unit."""
     if isinstance(found, sympy.MatrixBase):
         return found.applyfunc(_exact)
     if isinstance(found, sympy.Basic):
-        return found.xreplace({number: sympy.Rational(str(number)) for number in found.atoms(sympy.Float)})
+        numbers: dict[Any, Any] = {number: sympy.Rational(str(number)) for number in found.atoms(sympy.Float)}
+        return found.xreplace(numbers | {one: sympy.I for one in found.free_symbols if str(one) == "i"})
     raise TypeError(f"{type(found).__name__} is no expression")
 
 
