@@ -8,7 +8,7 @@ from collections.abc import Iterator
 TOKEN = re.compile(
     r"""
     (?P<space>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))
-    |(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
+    |(?P<quoted>'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|\[[^\]]*(?:\]|\Z))
     |(?P<word>[A-Za-z_\x80-\U0010ffff][\w$]*)
     |(?P<other>.)
     """,
@@ -17,7 +17,10 @@ TOKEN = re.compile(
 
 
 def tokens(sql: str) -> Iterator[tuple[int, str]]:
-    """(depth of parentheses, token) without white space and comments; words in capitals, quoted texts as they are."""
+    """(depth of parentheses, token) without white space and comments; words in capitals, quoted texts as they are.
+
+    A doubled quote ends one token and begins the next: all the same here. What is never closed reaches to the end.
+    """
     depth = 0
     for match in TOKEN.finditer(sql):
         if match.lastgroup == "space":

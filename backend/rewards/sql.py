@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-import threading
-from collections import Counter, OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from backend.rewards._fences import last_code
+from backend.rewards._sql_agree import Compare, Result, agree, difference
+from backend.rewards._sql_run import NO_SELECT, gold_results, results
 from backend.rewards._sql_text import ordered, reads
 from backend.rewards.extract import reasoning
 from backend.rewards.verdict import Verdict
-from backend.sandbox import Outcome, Program, Ran, decode, run_many
 
 LABEL = {"en": "SQL", "ko": "SQL"}
 HELP = {
@@ -30,22 +27,6 @@ PORTABLE = False
 COLUMN_OR_ARGUMENT = ("schema",)
 
 LANGUAGES = ("sql", "sqlite", "sqlite3")
-MEMORY_MB = 512
-RELATIVE, ABSOLUTE = 1e-9, 1e-6
-MOST_LOOSE = 500
-KEPT_GOLDS, KEPT_CELLS = 1024, 2000
-
-Compare = Literal["multiset", "bird_set"]
-Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a query gave; `error` says why it gave nothing that can be compared."""
-
-    columns: int = 0
-    rows: tuple[Row, ...] = ()
-    error: str = ""
 
 
 def judge_many(
@@ -62,14 +43,13 @@ def judge_many(
     `limit_s`: seconds a query may take. `prefilled`: the chat template has opened the thought. A list of golds means
     any of them. Raises SandboxUnavailable where untrusted code cannot be run here.
     """
-    schemas = [schema] * len(completions) if schema is None or isinstance(schema, str) else list(schema)
+    column: Sequence[Any] = [schema] * len(completions) if schema is None or isinstance(schema, str) else schema
+    schemas = [_script(one) for one in column]
     answers = [_query(completion, prefilled) for completion in completions]
     golds = [_golds(gold) for gold in ground_truth]
-    wanted = _gold_results(
-        {(s, query) for s, queries in zip(schemas, golds, strict=True) for query in queries}, limit_s
-    )
+    wanted = gold_results({(s, query) for s, queries in zip(schemas, golds, strict=True) for query in queries}, limit_s)
     asked = {(s, answer) for s, answer in zip(schemas, answers, strict=True) if answer and reads(answer)}
-    given = _results(sorted(asked, key=repr), limit_s)
+    given = results(sorted(asked, key=repr), limit_s)
     return [
         _verdict(answer, given.get((s, answer or "")), queries, [wanted[s, query] for query in queries], compare)
         for s, answer, queries in zip(schemas, answers, golds, strict=True)
@@ -88,13 +68,22 @@ def unreadable(gold: Any) -> str | None:
 def gives_nothing(golds: Sequence[Any], schemas: Sequence[str | None], limit_s: float = 5.0) -> list[str | None]:
     """For each gold why it is suspect when run: it fails, or it gives no rows, so that any empty answer agrees."""
     keys = [(schema, query) for gold, schema in zip(golds, schemas, strict=True) for query in _golds(gold)[:1]]
-    found = _gold_results(set(keys), limit_s)
+    found = gold_results(set(keys), limit_s)
     told: list[str | None] = []
     for gold, schema in zip(golds, schemas, strict=True):
         queries = _golds(gold)
         result = found[schema, queries[0]] if queries else Result(error="the ground truth is no SQL text")
         told.append(result.error or (None if result.rows else "the gold query gives no rows"))
     return told
+
+
+def _script(schema: Any) -> str | None:
+    """A schema cell as a script; a list of statements is joined."""
+    if schema is None or isinstance(schema, str):
+        return schema
+    if isinstance(schema, list | tuple) and all(isinstance(statement, str) for statement in schema):
+        return ";\n".join(schema)
+    return repr(schema)  # no SQL, and the reason that SQLite gives says so
 
 
 def _query(completion: str, prefilled: bool) -> str | None:
@@ -127,107 +116,10 @@ def _verdict(
     if not answer:
         return Verdict(0.0, None, "the reasoning never ends" if answer is None else "no query in the answer")
     if given is None:
-        return Verdict(0.0, answer, "refused: it does not begin with SELECT or WITH")
+        return Verdict(0.0, answer, f"refused: {NO_SELECT}")
     if given.error:
         return Verdict(0.0, answer, given.error)
     for query, result in usable:
         if agree(result, given, ordered(query), compare):
             return Verdict(1.0, answer, f"the same {len(given.rows)} rows")
-    return Verdict(0.0, answer, _difference(usable[0][1], given))
-
-
-def _difference(wanted: Result, given: Result) -> str:
-    if wanted.columns != given.columns:
-        return f"{given.columns} columns, expected {wanted.columns}"
-    if len(wanted.rows) != len(given.rows):
-        return f"{len(given.rows)} rows, expected {len(wanted.rows)}"
-    return "other rows, or in another order, than the gold gives"
-
-
-_kept: OrderedDict[tuple[str | None, str, float], Result] = OrderedDict()
-_lock = threading.Lock()
-
-
-def _gold_results(asked: set[tuple[str | None, str]], limit_s: float) -> dict[tuple[str | None, str], Result]:
-    """What the golds give; small results are kept, as each gold comes back with every group and epoch."""
-    with _lock:
-        found = {key: _kept[*key, limit_s] for key in asked if (*key, limit_s) in _kept}
-    missing = sorted((key for key in asked if key not in found), key=repr)
-    runnable = [key for key in missing if reads(key[1])]
-    found |= {key: Result(error="it does not begin with SELECT or WITH") for key in missing}
-    found |= _results(runnable, limit_s)
-    with _lock:
-        for key in missing:
-            if not found[key].error and len(found[key].rows) * found[key].columns <= KEPT_CELLS:
-                _kept[*key, limit_s] = found[key]
-        while len(_kept) > KEPT_GOLDS:
-            _kept.popitem(last=False)
-    return found
-
-
-def _results(asked: Sequence[tuple[str | None, str]], limit_s: float) -> dict[tuple[str | None, str], Result]:
-    programs = [
-        Program(
-            "",
-            limit_s=limit_s + 1.0,  # SQLite stops itself before; one long operation must be stopped from outside
-            memory_mb=MEMORY_MB,
-            kind="sql",
-            payload={"schema": schema, "query": query, "limit_s": limit_s},
-        )
-        for schema, query in asked
-    ]
-    return dict(zip(asked, map(_result, run_many(programs)), strict=True))
-
-
-def _result(ran: Ran) -> Result:
-    if ran.outcome is not Outcome.PASS:
-        return Result(error=ran.error.strip() or str(ran.outcome))
-    try:
-        columns, rows = ran.values[0].value
-        return Result(int(columns), tuple(decode(rows)))
-    except (ValueError, TypeError, IndexError, RecursionError) as error:
-        return Result(error=f"no result: {error}")
-
-
-def agree(wanted: Result, given: Result, in_order: bool, compare: Compare = "multiset") -> bool:
-    """Whether two results agree. Both-empty ones do, where they have the same number of columns."""
-    if compare == "bird_set":
-        return set(wanted.rows) == set(given.rows)
-    if wanted.columns != given.columns or len(wanted.rows) != len(given.rows):
-        return False
-    if in_order:
-        return all(map(_same_row, wanted.rows, given.rows))
-    left = Counter(map(_typed, wanted.rows))
-    left.subtract(map(_typed, given.rows))
-    more = [row for row, count in left.items() for _ in range(count)]
-    less = [row for row, count in left.items() for _ in range(-count)]
-    if len(more) > MOST_LOOSE:
-        return False
-    for row in more:  # numbers that differ in their last digits
-        place = next((i for i, other in enumerate(less) if _same_row(_plain(row), _plain(other))), None)
-        if place is None:
-            return False
-        del less[place]
-    return True
-
-
-def _typed(row: Row) -> Row:
-    """A key that tells 1 from 1.0 and from '1'."""
-    return tuple((type(cell).__name__, cell) for cell in row)
-
-
-def _plain(row: Row) -> Row:
-    return tuple(cell for _, cell in row)
-
-
-def _same_row(wanted: Row, given: Row) -> bool:
-    return len(wanted) == len(given) and all(map(_same_cell, wanted, given))
-
-
-def _same_cell(wanted: Any, given: Any) -> bool:
-    """NULL is only NULL, integers are exact, a number with a fraction to 1e-6, a text is never a number."""
-    if isinstance(wanted, float | int) and isinstance(given, float | int):
-        if isinstance(wanted, int) and isinstance(given, int):
-            return wanted == given
-        return wanted == given or math.isclose(wanted, given, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    return type(wanted) is type(given) and wanted == given
+    return Verdict(0.0, answer, difference(usable[0][1], given))

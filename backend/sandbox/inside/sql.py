@@ -8,19 +8,22 @@ functions, no ATTACH, no file that could be opened, and nothing that outlives th
 from __future__ import annotations
 
 import base64
+import contextlib
 import sqlite3
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from . import typed
-from .harness import answer, describe
+from .confine import RESULT
+from .harness import OUT_OF_MEMORY, answer, describe, write_all
 
 MAX_ROWS = 10_000
 MAX_CELLS = 100_000
 MAX_CHARS = 2_000_000
 PROGRESS_STEPS = 10_000
 
+TABLE_FUNCTIONS = ("json_each", "json_tree")
 PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
@@ -72,9 +75,11 @@ def main(payload: Mapping[str, Any]) -> int:
             columns, rows = asked(database, payload["query"], float(payload["limit_s"]))
             answer({"value": [columns, typed.encode(rows)]})
     except MemoryError:
-        raise
+        write_all(RESULT, OUT_OF_MEMORY)
+        return 1
     except Exception as error:
-        answer({"failed": str(error) if isinstance(error, sqlite3.Error | ValueError) else describe(error)})
+        expected = isinstance(error, sqlite3.Error | sqlite3.Warning | ValueError)
+        answer({"failed": str(error) if expected else describe(error)})
         return 1
     return 0
 
@@ -96,6 +101,9 @@ def _image(database: sqlite3.Connection) -> str | None:
 
 def asked(database: sqlite3.Connection, query: str, limit_s: float) -> tuple[int, list[tuple[Any, ...]]]:
     """(number of columns, rows) of one SELECT. sqlite3.Error or Refused where it is no such thing, or too much."""
+    for table in TABLE_FUNCTIONS:  # known before anything is refused: to get to know one is to create it
+        with contextlib.suppress(sqlite3.Error):
+            database.execute(f"SELECT 1 FROM {table}('[]')").fetchall()
     for pragma in PRAGMAS:
         database.execute(pragma).fetchall()
     for limit, most in LIMITS.items():
