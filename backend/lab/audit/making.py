@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from backend.errors import NotFound, StudioError
@@ -86,9 +87,17 @@ def _custom(
 
 
 def _short(name: str) -> str:
-    """A file's function, or its name without the folders: what stands in the id of a check."""
+    """The function of a file, or the file's name where that cannot be told: what stands in the id of a check."""
+    from backend.custom.look import look
+
     path, _, function = name.rpartition(".py:")
-    return function if path else name.rsplit("/", 1)[-1].removesuffix(".py")
+    if path:
+        return function
+    try:
+        found = look(Path(name).expanduser().read_text(encoding="utf-8-sig")).function
+    except (OSError, ValueError):
+        found = None
+    return found.name if found else name.rsplit("/", 1)[-1].removesuffix(".py")
 
 
 def _there(rows: Sequence[Mapping[str, Any]]) -> set[str]:

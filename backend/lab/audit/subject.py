@@ -19,6 +19,7 @@ BUILT_IN: dict[str, Kind] = {
 }  # fmt: skip
 STRICT = ("accuracy", "exact")  # letter for letter, and documented so
 ALMOST = 1e-9
+NEARLY = 0.05  # of the span
 BY_LENGTH = 0.95  # a score that follows the length this closely is one of the length
 LOOKED_AT = 6  # rows on which the format is found
 
@@ -64,13 +65,18 @@ class Subject:
         return [row for row, each in enumerate(self.right) if self.full(row, each.score)]
 
     def full(self, row: int, score: float | None) -> bool:
-        """Whether `score` is the maximum. Without bounds: what the right answer to this row gets, above the least."""
-        if score is None or self.top is None:
+        """Whether `score` is the maximum. Without bounds: what the right answer to this row gets, less 5% of the span,
+        where that is more than half of what the reward gives at all."""
+        if score is None or self.top is None or self.low is None:
             return False
         bounds = self.bench.reward.bounds
         if bounds is not None:
             return score >= bounds[1] - ALMOST
-        return score >= self.top - ALMOST if self.low is None else score > self.low + 0.5 * (self.top - self.low)
+        half = self.low + 0.5 * (self.top - self.low)
+        right = self.right[row].score if row < len(self.right) else None
+        if right is None or right <= half:
+            return score > half
+        return score >= right - NEARLY * (self.top - self.low)
 
     def span(self) -> float:
         bounds = self.bench.reward.bounds
@@ -159,10 +165,10 @@ def _mean(judged: Sequence[Judged]) -> float:
 
 
 def best_format(subject: Subject, chosen: Sequence[Format]) -> Format | None:
-    """The first of the formats in which right answers score the most; None where none was judged."""
+    """The first of the formats in which right answers score the most; None where there is no right answer."""
     judged = [form for form in chosen if any(each.score is not None for each in subject.by_format.get(form.id, ()))]
     if not judged:
-        return None
+        return chosen[0] if any(subject.by_format.values()) else None
     most = max(_mean(subject.by_format[form.id]) for form in judged)
     return next(form for form in judged if _mean(subject.by_format[form.id]) >= most - ALMOST)
 

@@ -1,0 +1,295 @@
+"""The audit on rewards that a person might write: what is wrong with each is found, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.lab.audit import audit
+from backend.settings import Settings
+
+HEAD = """import random, re, time
+
+def text(c):
+    return c if isinstance(c, str) else c[0]["content"]
+
+def last(c):
+    found = re.findall(r"<answer>(.*?)</answer>", text(c), re.S)
+    return found[-1].strip() if found else None
+
+def by_row(texts, golds, judge):
+    return [judge(c, g) for c, g in zip(texts, golds)]
+
+"""
+GOLDS = [12 + 7 * n for n in range(24)]
+TEXTS = [{"prompt": f"{g - 5}+5", "prompt_id": str(g), "ground_truth": str(g)} for g in GOLDS]
+INTS = [{**row, "ground_truth": int(row["ground_truth"])} for row in TEXTS]
+CHAT = [{**row, "prompt": [{"role": "user", "content": row["prompt"]}]} for row in TEXTS]
+LARGE = [{"prompt": f"{g}*1000", "prompt_id": str(g), "ground_truth": str(g * 1000)} for g in GOLDS]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Any:
+    def run(body: str, rows: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
+        path = tmp_path / "mine.py"
+        path.write_text(HEAD + body, encoding="utf-8")
+        rewards = [str(path), *more.pop("beside", ())]
+        return audit(Settings(tmp_path), {"rewards": rewards, **more.pop("values", {})}, rows or TEXTS, **more)
+
+    return run
+
+
+def verdicts(found: dict[str, Any]) -> dict[str, str]:
+    return {check["id"]: check["verdict"] for check in found["checks"]}
+
+
+def failing(found: dict[str, Any]) -> set[str]:
+    return {check["id"] for check in found["checks"] if check["verdict"] == "fail"}
+
+
+def words(found: dict[str, Any], id: str) -> str:
+    return next(check["words"]["en"] for check in found["checks"] if check["id"] == id)
+
+
+CORRECT = {
+    "named column": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == str(g)))",
+    "from kwargs": "def f(completions, **kwargs):\n"
+    "    return by_row(completions, kwargs['ground_truth'], lambda c, g: float(last(c) == str(g)))",
+    "asked of kwargs": "def f(completions, **kwargs):\n"
+    "    return by_row(completions, kwargs.get('ground_truth'), lambda c, g: float(last(c) == str(g)))",
+    "the first tag": "def f(completions, ground_truth, **kwargs):\n"
+    "    first = lambda c: (re.search(r'<answer>(.*?)</answer>', text(c), re.S) or [None, None])[1]\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float((first(c) or '').strip() == str(g)))",
+    "plus and minus": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: 1.0 if last(c) == str(g) else -1.0)",
+    "a little for the form": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: 1.0 if last(c) == str(g) else 0.1 * bool(last(c)))",
+    "async": "async def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == str(g)))",
+    "None without a tag": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: None if last(c) is None else float(last(c) == str(g)))",
+    "true and false": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: last(c) == str(g))",
+    "the number after the hashes": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(text(c).split('####')[-1].strip() == str(g)))",
+    "boxed": "def f(completions, ground_truth, **kwargs):\n"
+    "    boxes = lambda c: [each.strip() for each in re.findall('boxed{(.*?)}', text(c))]\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(boxes(c)[-1:] == [g]))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [TEXTS, CHAT], ids=["plain", "chat"])
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_reward_passes(run: Any, name: str, rows: list[dict[str, Any]]) -> None:
+    found = run(CORRECT[name], rows)
+    bad = {id: verdict for id, verdict in verdicts(found).items() if verdict in ("warn", "fail")}
+    assert bad == {}
+    assert found["verdict"] == "pass"
+
+
+def test_a_correct_reward_is_done_in_two_seconds(run: Any) -> None:
+    run(CORRECT["from kwargs"])  # the sandbox starts
+    assert run(CORRECT["from kwargs"])["seconds"] < 2
+
+
+def test_tags_are_not_an_answer(run: Any) -> None:
+    body = "def f(completions, **kwargs):\n    return [float('<answer>' in text(c)) for c in completions]"
+    found = run(body)
+    assert failing(found) == {"f.other_gold"}
+    assert "gives the maximum to a wrong answer" in words(found, "f.other_gold")
+    example = next(check for check in found["checks"] if check["id"] == "f.other_gold")["examples"][0]
+    assert "<answer>" in example["completion"]
+    assert example["score"] == 1.0
+    # Beside a reward that judges the answer it is what it should be.
+    assert failing(run(body, beside=["accuracy"], values={"reward_weights": [0.2, 1.0]})) == set()
+
+
+def test_tags_beside_a_ground_truth_that_is_not_read(run: Any) -> None:
+    body = "def f(completions, ground_truth, **kwargs):\n    return [float('<answer>' in text(c)) for c in completions]"
+    assert "f.other_gold" in failing(run(body))
+
+
+def test_an_int_against_a_string_is_named_by_its_cause(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == g))"
+    )
+    found = run(body, INTS)
+    assert failing(found) == {"f.type"}
+    assert words(found, "f.type").startswith("type: the ground truths are numbers (12)")
+    assert next(check for check in found["checks"] if check["id"] == "f.type")["stops"]
+    assert run(body, TEXTS)["verdict"] == "pass"
+
+
+def test_a_string_against_a_number_too(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(str(last(c)).isdigit() and int(last(c)) == g))"
+    )
+    assert failing(run(body, TEXTS)) == {"f.type"}
+    assert failing(run(body, INTS)) == set()
+
+
+def test_chance(run: Any) -> None:
+    found = run("def f(completions, **kwargs):\n    return [random.random() for c in completions]")
+    assert failing(found) == {"f.deterministic"}
+    assert "Not deterministic" in words(found, "f.deterministic")
+
+
+def test_slow(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n    time.sleep(0.15 * len(completions))\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == g))"
+    )
+    found = run(body, TEXTS[:6])
+    assert {id for id, verdict in verdicts(found).items() if verdict == "warn"} == {"f.speed"}
+    assert "while the GPU waits" in words(found, "f.speed")
+    assert found["seconds"] < 40
+
+
+def test_a_pattern_that_backtracks(run: Any) -> None:
+    body = (
+        "PATTERN = re.compile(r'^(\\w+\\s?)*<answer>(.*?)</answer>$')\n"
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(bool(PATTERN.search(text(c)))))"
+    )
+    found = run(body)
+    assert failing(found) == {"f.patterns"}
+    assert found["seconds"] < 15
+
+
+def test_it_never_ends(run: Any) -> None:
+    found = run("def f(completions, **kwargs):\n    while True:\n        pass", budget_s=12.0)
+    assert failing(found) == {"f.hangs"}
+    assert found["seconds"] < 20
+
+
+def test_longer_is_better(run: Any) -> None:
+    found = run("def f(completions, **kwargs):\n    return [len(text(c)) / 1000 for c in completions]")
+    assert verdicts(found)["f.length"] == "warn"
+    assert "The longer text scores higher" in words(found, "f.length")
+    shorter = run("def f(completions, **kwargs):\n    return [-len(text(c)) / 1000 for c in completions]")
+    assert verdicts(shorter)["f.length"] == "pass"
+    assert failing(found) | failing(shorter) == set()
+
+
+def test_a_gold_anywhere_in_the_text(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(g in text(c)))"
+    )
+    assert failing(run(body)) >= {"f.several", "f.listed", "f.outside", "f.right_then_wrong"}
+
+
+def test_the_repeated_premise_pays(run: Any) -> None:
+    rows = [{**row, "prompt": f"All {row['ground_truth']} are red. Is it so?"} for row in TEXTS]
+    body = (
+        "def f(prompts, completions, ground_truth, **kwargs):\n"
+        "    said = lambda p, c: .7 if last(c) and last(c) in text(p) else 0.0\n"
+        "    return [1.0 if last(c) == g else said(p, c) for p, c, g in zip(prompts, completions, ground_truth)]"
+    )
+    found = run(body, rows)
+    assert verdicts(found)["f.premise"] == "warn"
+    assert "70% of the way" in words(found, "f.premise")
+
+
+def test_spellings_that_a_model_will_write(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == g))"
+    )
+    found = run(body, LARGE)
+    assert verdicts(found)["f.equivalents"] == "warn"
+    assert "thousands separators (12,000)" in words(found, "f.equivalents")
+    assert "thousands" not in words(run(body, TEXTS), "f.equivalents")
+
+
+BROKEN = {
+    "no kwargs": ("def f(prompts, completions):\n    return [1.0 for c in completions]", "f.signature", "kwargs"),
+    "another column": (
+        "def f(completions, solution, **kwargs):\n    return [1.0 for c in completions]",
+        "f.columns",
+        'reward_args.f.columns = {"solution": "ground_truth"}',
+    ),
+    "one number": ("def f(completions, **kwargs):\n    return 1.0", "f.contract", "f"),
+    "too few": ("def f(completions, **kwargs):\n    return [1.0]", "f.contract", "expected"),
+    "texts": ("def f(completions, **kwargs):\n    return ['1' for c in completions]", "f.contract", "'1'"),
+    "infinity": ("def f(completions, **kwargs):\n    return [float('inf') for c in completions]", "f.contract", "inf"),
+    "raises": ("def f(completions, **kwargs):\n    raise ValueError('no luck')", "f.raises", "no luck"),
+    "the other shape": (
+        "def f(completions, **kwargs):\n    return [len(c[0]['content']) for c in completions]",
+        "f.raises",
+        "is a text",
+    ),
+    "only None": (
+        "def f(completions, ground_truth, **kwargs):\n    return [None for c in completions]",
+        "f.gold",
+        "no score",
+    ),
+    "only nought": (
+        "def f(completions, ground_truth, **kwargs):\n    return [0.0 for c in completions]",
+        "f.gold",
+        "the least score",
+    ),
+    "syntax": ("def f(completions, **kwargs)\n    return 1", "mine.signature", "syntax"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_contract_stops(run: Any, name: str) -> None:
+    body, id, said = BROKEN[name]
+    found = run(body)
+    assert id in failing(found)
+    assert said in words(found, id)
+    assert next(check for check in found["checks"] if check["id"] == id)["stops"]
+
+
+def test_a_mapped_column_passes(run: Any, tmp_path: Path) -> None:
+    body = (
+        "def f(completions, solution, **kwargs):\n"
+        "    return by_row(completions, solution, lambda c, g: float(last(c) == g))"
+    )
+    args = {str(tmp_path / "mine.py"): {"columns": {"solution": "ground_truth"}}}
+    assert run(body, values={"reward_args": args})["verdict"] == "pass"
+
+
+def test_state_inputs_and_errors_on_some_texts_warn(run: Any) -> None:
+    body = (
+        "calls = 0\n"
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    global calls\n"
+        "    calls += 1\n"
+        "    completions.append('x'); completions.pop()\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(re.findall(r'[0-9]+', text(c))[-1] == g))"
+    )
+    found = run(body)
+    assert failing(found) <= {"f.outside", "f.several"}
+    assert {verdicts(found)[id] for id in ("f.state", "f.inputs", "f.errors")} == {"warn"}
+
+
+def test_a_score_that_depends_on_the_batch_warns(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    return [float(last(c) == g) / len(completions) for c, g in zip(completions, ground_truth)]"
+    )
+    assert verdicts(run(body))["f.order"] == "warn"
+
+
+def test_time_that_runs_out_is_said(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n    time.sleep(0.4)\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(last(c) == g))"
+    )
+    found = run(body, budget_s=2.0)
+    assert verdicts(found)["config.time"] == "skip"
+    assert found["seconds"] < 8
+
+
+def test_progress_names_what_is_looked_at(run: Any) -> None:
+    seen: list[tuple[int, int, str]] = []
+    run(CORRECT["named column"], progress=lambda done, total, what: seen.append((done, total, what.en)))
+    assert [done for done, _, _ in seen] == list(range(seen[0][1]))
+    assert seen[-1][2].startswith("f: ")
