@@ -41,6 +41,7 @@ TEXTS: dict[str, Text] = {
     "lab.n_rows_1": Text("1 row", "1행"),
     "lab.dataset_args": Text("Arguments of the dataset", "데이터셋 인자"),
     "lab.to_data": Text("Import or make a set", "데이터셋 가져오기·만들기"),
+    "lab.suits": Text("Use the rewards it was made for: {names}", "이 데이터에 맞는 보상 쓰기: {names}"),
     "lab.set_stored": Text("A stored set of {rows} rows.", "저장된 데이터셋, {rows}행."),
     "lab.set_built_in": Text("Built in; its rows are made here.", "기본 제공 데이터셋. 행은 여기서 만듭니다."),
     "lab.set_file": Text("Read from the file {path} on this machine.", "이 컴퓨터의 파일 {path}에서 읽습니다."),
@@ -84,6 +85,14 @@ TEXTS: dict[str, Text] = {
     "lab.source_made_lead": Text(
         "Each row's ground truth in the format that the rewards ask for. Edit any text: it is scored again.",
         "행마다 정답을 보상이 요구하는 형식으로 적은 답변입니다. 고치면 바로 다시 채점합니다.",
+    ),
+    "lab.source_made_some": Text(
+        "{n} of {all} rows have no ground truth that these rewards could be given an answer from: type one.",
+        "{all}행 중 {n}행은 이 보상에 맞는 답변을 만들 정답이 없습니다. 직접 입력하세요.",
+    ),
+    "lab.source_made_some_1": Text(
+        "1 of {all} rows has no ground truth that these rewards could be given an answer from: type one.",
+        "{all}행 중 1행은 이 보상에 맞는 답변을 만들 정답이 없습니다. 직접 입력하세요.",
     ),
     "lab.source_own_lead": Text(
         "Type or paste a completion for each row. They stay in this browser.",

@@ -61,6 +61,7 @@ TEXTS: dict[str, Text] = {
     ),
     "lab.probe_start": Text("Start probe", "탐색 시작"),
     "lab.probe_stop": Text("Stop and keep what was sampled", "멈추고 뽑은 답변 남기기"),
+    "lab.to_new": Text("Mend it on New run", "새 실행에서 고치기"),
     "lab.probe_log": Text("log", "로그"),
     "lab.probe_at": Text("{n} of {all} prompts", "프롬프트 {all}개 중 {n}개"),
     "lab.probe_waiting": Text("The report grows as prompts are sampled.", "답변을 뽑는 대로 보고서가 채워집니다."),

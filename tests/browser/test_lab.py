@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import Server, open_page
+from tests.browser.test_data import brought, korean, menu
 
 SECTIONS = ("score", "audit", "advantages", "probe", "replay", "custom")
 LOOSE = """
@@ -301,7 +303,7 @@ def test_a_probe_of_a_reward_that_cannot_be_right_is_refused_with_the_reason(pag
     opened(page, server, "probe", rewards="never", set="arithmetic", rows="4")
     page.click("#lab-probe-start")
     notice = page.locator("#lab-probe .notice")
-    expect(notice).to_have_attribute("data-level", "error")
+    expect(notice).to_have_attribute("data-level", "error", timeout=60_000)
     expect(notice.locator("li")).not_to_have_count(0)
     expect(page.locator(".lab-probe-run")).to_be_hidden()
 
@@ -347,6 +349,47 @@ def test_from_here_new_run_has_exactly_these_rewards_and_rows(page: Page, server
     expect(page.locator(".f-reward")).to_have_count(2)
     expect(page.locator('.f-reward[data-reward="accuracy"] .f-weight')).to_have_value("2")
     expect(page.locator('.f-reward[data-reward="repetition"] .f-weight')).to_have_value("0.25")
+
+
+def test_from_a_cp949_file_to_a_run(page: Page, server: Server, tmp_path: Path) -> None:
+    """Upload, map, audit, probe, start: the whole way, as a person who has a file and a reward goes it."""
+    page.goto(f"{server.url}?tab=data&lang=en")
+    brought(page, korean(tmp_path / "sums.csv"))
+    menu(page, "Prompt").select_option(label="질문")
+    menu(page, "Ground truth").select_option(label="정답")
+    page.locator(".d-offer", has_text="cannot be used").click()
+    page.fill("#data-name", "덧셈 문제")
+    page.click("#data-import")
+    page.locator(".d-set .d-lab").click()
+    page.wait_for_selector("#lab-score", state="visible")
+    expect(page.locator("#lab-dataset")).to_have_value("덧셈 문제")
+    rows = scored(page)
+    expect(page.locator(".lab-group .lab-prompt").first).to_contain_text("은?")
+    expect(cell(rows.first, "accuracy").locator(".lab-line-score")).to_have_text("1.00")
+    page.click("#lab-nav-audit")
+    page.click("#lab-audit-run")
+    expect(page.locator("#lab-audit-verdict")).to_have_attribute("data-verdict", "pass", timeout=60_000)
+    page.click("#lab-nav-probe")
+    page.fill("#lab-probe_prompts", "8")
+    page.fill("#lab-probe_completions", "4")
+    page.click("#lab-probe-start")  # 59 rows: fewer than the form holds out, which is nothing to a probe
+    expect(page.locator(".lab-probe-head .badge")).to_have_attribute("data-state", "succeeded", timeout=60_000)
+    expect(page.locator("#lab-probe-report [data-advice]")).to_be_visible()
+    page.click("#lab-start")
+    page.wait_for_selector("#page-new", state="visible")
+    expect(page.locator("#f-dataset")).to_have_value("덧셈 문제")
+    page.locator(".f-note[data-severity=stop] .f-note-field").first.click()
+    page.locator('.f-field[data-field="eval_size"] .f-chip').first.click()
+    page.wait_for_selector("#f-start:not([disabled])")
+    page.click("#f-start")
+    page.wait_for_function("document.body.dataset.tab === 'live' || document.querySelector('#f-anyway')")
+    if page.locator("#f-anyway").count():
+        page.click("#f-anyway")
+    page.wait_for_function("document.body.dataset.tab === 'live'")
+    run = page.evaluate("new URLSearchParams(location.search).get('run')")
+    config = server.call("GET", f"/api/runs/{run}")["config"]
+    assert (config["dataset"], config["rewards"]) == ("덧셈 문제", ["accuracy", "format"])
+    server.end(run)
 
 
 @pytest.mark.parametrize("lang", ["ko", "en"])

@@ -110,7 +110,7 @@ export class Probe {
     fill(this.refused);
     for (const input of Object.values(this.inputs)) input.removeAttribute('aria-invalid');
     try {
-      const { run } = await api.post('/api/runs', { values, preset: this.draft.preset });
+      const { run } = await this.#post(values);
       await runlist.refresh();
       state.set({ run: run.id });
     } catch (error) {
@@ -122,13 +122,22 @@ export class Probe {
     }
   }
 
+  /** A probe evaluates nothing, so a set that is too small for New run's held-out rows is no reason against it. */
+  async #post(values) {
+    const { preset } = this.draft;
+    const { errors = [] } = await api.post('/api/check', { values, preset });
+    const small = errors.length > 0 && errors.every((one) => one.field === 'eval_size');
+    return api.post('/api/runs', { values: small ? { ...values, eval_size: 0 } : values, preset });
+  }
+
   /** What speaks against it: at the field where it is one of these, else what the checks of the rewards found. */
   #refused(error) {
     const problems = error.body?.check?.errors ?? [];
     for (const { field } of problems) this.inputs[field]?.setAttribute('aria-invalid', 'true');
     const items = [...problems.map((one) => one.rule), ...(error.body?.preflight?.stops ?? []).map((check) => () => `${t(check.title)}: ${t(check.words)}`)];
     fill(this.refused, h('div', { class: 'notice', data: { level: 'error' }, role: 'alert' },
-      h('span', null, items.length ? h('ul', { class: 'lab-plain' }, items.map((one) => h('li', { t: one }))) : h('span', { t: () => said(error) }))));
+      h('span', null, items.length ? h('ul', { class: 'lab-plain' }, items.map((one) => h('li', { t: one }))) : h('span', { t: () => said(error) })),
+      problems.some(({ field }) => !(field in this.inputs)) ? h('button', { class: 'btn small', type: 'button', t: 'lab.to_new', onclick: () => state.set({ tab: 'new' }) }) : null));
   }
 
   #parts() {

@@ -3,7 +3,7 @@ import * as api from '../api.js';
 import { fill, h } from '../dom.js';
 import { count } from '../format.js';
 import { plural } from '../form/words.js';
-import { onLanguage, t } from '../i18n.js';
+import { label, onLanguage, t } from '../i18n.js';
 import { rewardHue } from '../live/colors.js';
 import { plain } from '../plain.js';
 import { conflictList } from './conflicts.js';
@@ -49,7 +49,7 @@ export class Score {
     for (const button of this.buttons) button.setAttribute('aria-pressed', String(button.dataset.source === source));
     this.run.hidden = source !== 'run';
     this.paste.show(source === 'own');
-    fill(this.lead, h('span', { t: `lab.source_${source}_lead` }));
+    label(this.lead, `lab.source_${source}_lead`);
     this.load();
   }
 
@@ -76,6 +76,8 @@ export class Score {
     const values = JSON.stringify({ ...this.bench.values(), dataset, dataset_args: datasetArgs });
     const answer = await api.get(api.address('/api/lab/rows', { values, n: rows }));
     const own = this.source === 'own' ? texts() : null;
+    const missing = answer.made.filter((text) => text === null).length;
+    if (!own) label(this.lead, missing ? () => plural('lab.source_made_some', missing, { all: answer.rows.length }) : 'lab.source_made_lead');
     return answer.rows.map((row, at) => ({
       prompt: promptText(row.prompt), truth: row.ground_truth, row, texts: own ? own[at] ?? [''] : [answer.made[at] ?? ''],
     }));

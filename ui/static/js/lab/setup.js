@@ -20,6 +20,8 @@ export class Setup {
     this.dataset = h('input', { id: 'lab-dataset', class: 'input', type: 'text', autocomplete: 'off', spellcheck: 'false', list: 'lab-datasets' });
     this.offered = h('datalist', { id: 'lab-datasets' });
     this.about = h('p', { class: 'caption' });
+    // A generated set knows the rewards that it was made for.
+    this.suits = h('button', { id: 'lab-suits', class: 'btn small', type: 'button', hidden: true, onclick: () => bench.set({ rewards: this.#suiting().map((name) => ({ name, weight: name === 'format' ? 0.2 : 1, args: {} })) }) });
     this.toData = h('a', { class: 'caption', t: 'lab.to_data', href: state.link({ tab: 'data' }), onclick: (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();
@@ -48,12 +50,14 @@ export class Setup {
         h('div', { class: 'lab-data' },
           h('div', null, h('label', { class: 'caption', htmlFor: 'lab-dataset', t: 'lab.dataset' }), this.dataset, this.offered),
           h('div', null, h('label', { class: 'caption', htmlFor: 'lab-rows', t: 'lab.rows' }), this.rows)),
-        h('div', { class: 'row lab-about' }, this.about, this.toData), this.argsBox,
+        h('div', { class: 'row lab-about' }, this.about, this.toData), this.suits, this.argsBox,
         h('div', { class: 'row lab-setup-foot' }, this.start, take)));
     bench.onChange(() => this.show());
     saying(() => this.#say());
     this.show();
   }
+
+  #suiting() { return this.bench.sets.find((set) => set.name === this.bench.dataset)?.rewards ?? []; }
 
   /** Another set's arguments mean nothing to this one. */
   #choose(dataset) {
@@ -84,6 +88,9 @@ export class Setup {
       : BUILT_IN.includes(dataset) ? t('lab.set_built_in')
         : /[./\\]\w+$/.test(dataset) ? t('lab.set_file', { path: visible(dataset) }) : t('lab.set_other');
     setText(this.about, words);
+    const suiting = this.#suiting();
+    this.suits.hidden = suiting.length === 0 || suiting.every((name) => this.bench.names.includes(name));
+    if (!this.suits.hidden) setText(this.suits, t('lab.suits', { names: suiting.join(', ') }));
     const rewards = this.bench.rewards.map(({ name, weight }) => (weight === 1 ? name : `${writeNumber(weight)} × ${name}`));
     setText(this.line, [rewards.join(' + ') || t('lab.rewards_none'), dataset, plural('lab.n_rows', this.bench.rows)].map(visible).join(' · '));
   }
