@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from backend.processes import reasons
+from backend.rewards.reasons import text as in_words
 from storage.records import Attempt, Evaluation, EvaluationItem, Event, MetricPoint, Run, RunState, StoredGroup
 
 SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -227,7 +228,7 @@ def group_view(group: StoredGroup) -> dict[str, Any]:
                     "total": completion.total,
                     "advantage": completion.advantage,
                     "extracted": list(completion.extracted),
-                    "reasons": list(completion.reasons),
+                    "reasons": [None if r is None else in_words(r).to_json() for r in completion.reasons],
                 }
                 for completion in group.completions
             ],

@@ -77,7 +77,8 @@ def test_each_verdict_is_stored_and_goes_wherever_the_completion_goes(home: Home
     scores = {c.rewards[4] for g in groups for c in g.completions}
     assert len(scores) > 1
     shown = group_view(groups[0])["completions"][0]
-    assert shown["reasons"] == list(groups[0].completions[0].reasons)
+    assert [r["en"] if r else None for r in shown["reasons"]] == list(groups[0].completions[0].reasons)
+    assert shown["reasons"][0]["ko"] == "<answer> 태그가 없음"
     out = export(home.settings, home.reader, home.run(run_id), "completions", tmp_path / "out.jsonl")
     line = json.loads(out.read_text().splitlines()[0])
     assert line["reasons"]["accuracy"] == "no <answer> tag"

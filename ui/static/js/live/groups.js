@@ -11,6 +11,9 @@ const isTied = (completions) => {
   return totals.length > 1 && Math.max(...totals) - Math.min(...totals) <= 1e-6 * Math.max(1, ...totals.map(Math.abs));
 };
 
+// A reason in both languages; it may quote a completion.
+const shown = ({ en, ko }) => ({ en: visible(en), ko: visible(ko) });
+
 export class Groups {
   constructor(root, ctx) {
     Object.assign(this, { ctx, run: null, step: undefined, cursor: -1, shown: -1, visible: false, reading: false, busy: false, asked: 0 });
@@ -138,7 +141,7 @@ export class Groups {
     const bar = h('span', { class: 'reward-bar', 'aria-hidden': 'true' }, parts.filter((part) => part.weighted).map((part) =>
       h('i', { class: part.weighted < 0 ? 'negative' : '', style: { width: `${(100 * Math.abs(part.weighted)) / widest}%`, background: `var(--hue-${part.hue})` } })));
     const each = h('span', { class: 'caption num each' }, parts.map((part) =>
-      h('span', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h), ' ', part.value === null || part.value === undefined ? h('em', { title: part.reason === null ? null : visible(part.reason), t: 'groups.missing' }) : format.number(part.value))));
+      h('span', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h), ' ', part.value === null || part.value === undefined ? h('em', { tt: part.reason === null ? undefined : { title: shown(part.reason) }, t: 'groups.missing' }) : format.number(part.value))));
     const share = (50 * Math.abs(one.advantage ?? 0)) / strongest;
     const sign = (one.advantage ?? 0) < 0 ? 'minus' : 'plus';
     return h('div', { class: 'completion', role: 'row' },
@@ -158,7 +161,7 @@ export class Groups {
       h('summary', { t: 'groups.why' }),
       h('dl', {}, said.map((part) => [
         h('dt', {}, h('i', { class: 'dot', style: { background: `var(--hue-${part.hue})` } }), plain(part.name, h)),
-        h('dd', {}, part.extracted === null ? null : h('span', { class: 'mono' }, plain(part.extracted, h)), part.reason === null ? null : h('span', {}, plain(part.reason, h)))])));
+        h('dd', {}, part.extracted === null ? null : h('span', { class: 'mono' }, plain(part.extracted, h)), part.reason === null ? null : h('span', { t: shown(part.reason) }))])));
   }
 
   #text(text, copyable = false) {
