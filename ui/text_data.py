@@ -10,6 +10,7 @@ SETS: dict[str, Text] = {
         "The rows that runs learn from. A stored set never changes under a run that uses it.",
         "실행이 학습하는 데이터입니다. 저장한 데이터셋은 이를 쓰는 실행 중에 바뀌지 않습니다.",
     ),
+    "data.add": Text("Add a set", "데이터셋 추가"),
     "data.stored_sets": Text("Stored sets", "저장한 데이터셋"),
     "data.empty": Text("No set yet.", "아직 데이터셋이 없습니다."),
     "data.empty_lead": Text(

@@ -244,6 +244,25 @@ def test_reasoning_gym_is_offered_or_said_to_be_missing(page: Page, server: Serv
     server.call("DELETE", "/api/data/sets/syllogisms")
 
 
+def test_the_best_completions_of_a_run_become_warm_up_rows(page: Page, server: Server) -> None:
+    run = server.new_run(5, name="<b>walk</b>")
+    server.wait_state(run, "succeeded")
+    opened(page, server)
+    page.click("#data-way-best")
+    page.select_option("#data-best-run", run)
+    expect(page.locator(".d-best .d-foot input")).to_have_value("b-walk-b-best")
+    page.fill("#data-best-least", "99")
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    page.click("#data-best")
+    expect(page.locator(".d-best .d-fault")).to_be_visible()  # no completion earned as much
+    page.fill("#data-best-least", "")
+    page.click("#data-best")
+    expect(page.locator(".d-set-title")).to_have_text("b-walk-b-best")
+    expect(page.locator(".d-set .d-preview thead")).to_contain_text("completion")
+    expect(page.locator(".d-set .d-lab")).to_have_count(0)
+    server.call("DELETE", "/api/data/sets/b-walk-b-best")
+
+
 def test_a_set_that_is_gone_gives_a_message_and_the_way_back(page: Page, server: Server) -> None:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     opened(page, server, set="gone")

@@ -7,7 +7,7 @@ import { readNumber } from '../form/values.js';
 import { visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import { opened } from './actions.js';
-import { faultLine, labelled, nameField, saying, suggestedName, words } from './parts.js';
+import { faultLine, labelled, nameField, plainName, saying, words } from './parts.js';
 import * as store from './store.js';
 
 export class BestPanel {
@@ -47,7 +47,7 @@ export class BestPanel {
 
   suggest() {
     const run = runlist.find(this.run.value);
-    if (run && !this.named) this.name.value = `${suggestedName(run.name || run.id) || 'run'}-best`;
+    if (run && !this.named) this.name.value = `${plainName(run.name || run.id) || 'run'}-best`;
   }
 
   async send() {

@@ -25,7 +25,7 @@ export class Mapping {
     this.kind = segments([{ value: 'prompts', key: 'data.kind_prompts' }, { value: 'sft', key: 'data.kind_sft' }], (kind) => onChange({ kind }));
     this.prompt = new Menu((value) => this.choosePrompt(value));
     this.completion = new Menu((value) => onChange({ completion: value.column, messages: undefined }));
-    this.gold = new Menu((value) => onChange({ ground_truth: value.column }));
+    this.gold = new Menu((value) => onChange({ ground_truth: value.column ?? null }));
     this.system = new Menu((value) => this.chooseSystem(value));
     this.encoding = new Menu((value) => onChange({ encoding: value ?? undefined }));
     this.delimiter = new Menu((value) => onChange({ delimiter: value ?? undefined }));
@@ -91,7 +91,8 @@ export class Mapping {
 
   /** What a key of the mapping means now: as chosen, as used, or the column of the same name. */
   shown(name) {
-    const value = (name in this.chosen ? this.chosen[name] : this.used[name]) ?? null;
+    if (name in this.chosen) return this.chosen[name] ?? null;
+    const value = this.used[name] ?? null;
     return value === null && OWN_NAME.includes(name) && this.columns.includes(name) ? name : value;
   }
 
@@ -111,7 +112,7 @@ export class Mapping {
     const { chosen, columns } = this;
     const sft = this.shown('kind') === 'sft';
     const names = columns.map(column);
-    const template = this.shown('template');
+    const template = chosen.prompt || chosen.messages ? null : this.shown('template');
     const messages = this.shown('messages') ?? (columns.includes('messages') && !columns.includes(sft ? 'completion' : 'prompt') && !chosen.prompt && !chosen.completion ? 'messages' : null);
     const prompt = sft ? this.shown('prompt') : this.shown('prompt') ?? messages;
     const whole = sft && template === null && messages !== null;
@@ -131,8 +132,8 @@ export class Mapping {
     this.boxes.gold.hidden = sft;
     this.boxes.rewards.hidden = sft;
     const gold = this.shown('ground_truth');
-    this.gold.set([...(columns.includes('ground_truth') ? [] : [{ value: {}, key: 'data.none' }]), ...names], gold === null ? {} : { column: gold });
-    const text = this.shown('system_prompt');
+    this.gold.set([{ value: {}, key: 'data.none' }, ...names], gold === null ? {} : { column: gold });
+    const text = chosen.system ? null : this.shown('system_prompt');
     const system = this.shown('system');
     this.system.set([{ value: {}, key: 'data.none' }, { value: ONE_TEXT, key: 'data.one_text' }, ...names], text !== null ? ONE_TEXT : system === null ? {} : { column: system });
     this.textBox.hidden = text === null;

@@ -15,7 +15,7 @@ export async function mount(root, ctx) {
   const list = setList();
   const view = new SetView();
   const fresh = newSet();
-  const jump = h('button', { type: 'button', class: 'btn', id: 'data-new', t: 'data.new', onclick: () => {
+  const jump = h('button', { type: 'button', class: 'btn', id: 'data-new', t: 'data.add', onclick: () => {
     fresh.scrollIntoView({ block: 'start', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
     fresh.querySelector('[aria-selected="true"]').focus({ preventScroll: true });
   } });

@@ -106,6 +106,10 @@ export function nameField(store) {
 
 /** 'data/수학 문제 (1).csv' -> '수학-문제-1': a name to begin with. */
 export function suggestedName(path) {
-  const stem = path.split(/[\\/]/).pop().replace(/\.[^.]*$/, '');
-  return stem.normalize('NFC').replace(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 60);
+  return plainName(path.split(/[\\/]/).pop().replace(/\.[^.]*$/, ''));
+}
+
+/** What of a text a set may be called. */
+export function plainName(text) {
+  return text.normalize('NFC').replace(/[^\p{L}\p{N}_.-]+/gu, '-').replace(/^[-.]+|[-.]+$/g, '').slice(0, 60);
 }
