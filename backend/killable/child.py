@@ -60,7 +60,7 @@ def serve(connection: socket.socket, calls: Any, memory_limit: int) -> None:
             try:
                 known[name] = resolve(name)
             except BaseException as error:
-                tell(connection, failure(error) | {"retire": True})
+                tell(connection, failure(error) | {"unready": True})
                 return
             silence()
             tell(connection, {"ready": True})

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from backend.errors import StudioError
-from backend.killable.process import Child, ChildDied, Result
+from backend.killable.process import Child, ChildDied, NotReady, Result, cannot_start
 from backend.text import Text
 
+STARTS = 3
 START_LIMIT_S = 60.0
 """For a child to start and to import the module of the call; not counted in the call's own limit."""
 
@@ -39,9 +40,9 @@ class Pool:
     def map(self, target: str, calls: Sequence[dict[str, Any]], limit_s: float | Sequence[float]) -> list[Result]:
         """One result a call, in order. `target`: "package.module:function", called with each dictionary as keywords.
 
-        Arguments and values must be JSON. `limit_s`: seconds for one call, or one limit a call, counted from the
-        moment a child begins with it: importing the module, and its function `warm()` where it has one, comes before.
-        StudioError where no child can be started.
+        Values must be JSON; arguments too (what is not goes as its `str`). `limit_s`: seconds for one call, or one
+        limit a call, counted from the moment a child begins with it: importing the module, and its function `warm()`
+        where it has one, comes before. StudioError where no child can be started or import the module, tried three times.
         """
         limits = [float(limit_s)] * len(calls) if isinstance(limit_s, int | float) else [float(one) for one in limit_s]
         if len(limits) != len(calls):
@@ -112,6 +113,7 @@ class _Round:
         self.waiting = deque(range(len(calls)))
         self.results: dict[int, Result] = {}
         self.at_work: dict[Child, int] = {}
+        self.failed_starts = 0
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> list[Result]:
@@ -158,10 +160,23 @@ class _Round:
         rest = min(child.deadline for child in self.at_work) - time.monotonic()
         ready = {key.data: events for key, events in self.selector.select(max(0.0, rest))}
         for child in list(self.at_work):
-            result = self._step(child, ready.get(child, 0))
+            try:
+                result = self._step(child, ready.get(child, 0))
+            except NotReady as error:
+                self._not_ready(child, error)
+                continue
             if result is not None:
                 self.results[self.at_work[child]] = result
                 self._next(child)
+
+    def _not_ready(self, child: Child, error: NotReady) -> None:
+        """The call waits again, for another child; in the end there is none."""
+        self.failed_starts += 1
+        if self.failed_starts >= STARTS:
+            raise cannot_start(str(error)) from error
+        child.reusable = False
+        self.waiting.appendleft(self.at_work[child])
+        self._leave(child)
 
     def _step(self, child: Child, events: int) -> Result | None:
         try:

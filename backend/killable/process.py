@@ -45,6 +45,10 @@ class ChildDied(Exception):
     """The child has closed its side of the socket."""
 
 
+class NotReady(Exception):
+    """The child could not start, or not import the module of its call: no doing of the call's."""
+
+
 class Child:
     """`python -m backend.killable.child`. `deadline` (monotonic seconds) is when the work in hand will be killed."""
 
@@ -76,7 +80,7 @@ class Child:
         except OSError as error:
             os.close(self._lifeline)
             self.socket.close()
-            raise _cannot_start(str(error)) from error
+            raise cannot_start(str(error)) from error
         finally:
             os.close(lifeline)
             theirs.close()
@@ -91,7 +95,7 @@ class Child:
         self._starting = target not in self.targets
         self.deadline = self._began + (start_limit_s if self._starting else limit_s)
         self.targets.add(target)
-        self.unsent = json.dumps({"target": target, "arguments": arguments}).encode() + b"\n"
+        self.unsent = json.dumps({"target": target, "arguments": arguments}, default=str).encode() + b"\n"
 
     def send(self) -> None:
         try:
@@ -119,6 +123,8 @@ class Child:
             line, _, rest = self._received.partition(b"\n")
             self._received, piece = bytearray(rest), rest
             answer = json.loads(line)
+            if "unready" in answer:
+                raise NotReady(f"{answer['error']}\n{answer['traceback']}")
             if not answer.pop("ready", False):
                 self.reusable = not answer.pop("retire", False)
                 return Result(**answer, seconds=time.monotonic() - self._began)
@@ -128,23 +134,27 @@ class Child:
         return None
 
     def overrun(self) -> Result:
-        """What is said of the call whose time is up; the child will be killed."""
+        """What is said of the call whose time is up; the child will be killed. NotReady where it had not begun."""
         self.reusable = False
         if self._starting:
-            return Result("raised", error=f"the child was not ready in time: {self._last_words()}".strip())
+            raise NotReady(f"not ready in time. {self._last_words()}")
         return Result("timeout", error=f"stopped after {self._limit_s:g} s", seconds=time.monotonic() - self._began)
 
     def death(self) -> Result:
-        """What an ended child died of; one that only closed its socket, or sends without end, is killed."""
+        """What an ended child died of; one that only closed its socket, or sends without end, is killed.
+
+        NotReady where nothing of the call had run.
+        """
         self.reusable = False
         seconds = time.monotonic() - self._began
         if not self._cause:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self.process.wait(0.5)
                 self._cause = f"exit code {code}" if code >= 0 else f"killed by signal {-code} ({_signal_name(-code)})"
-        words = self._last_words() if self._starting else ""
-        outcome = "raised" if self._starting else "died"  # nothing of the call had run: not its doing
-        return Result(outcome, error=f"the process died: {self._cause or 'no answer'} {words}".strip(), seconds=seconds)
+        cause = f"the process died: {self._cause or 'no answer'}"
+        if self._starting:
+            raise NotReady(f"{cause}. {self._last_words()}")
+        return Result("died", error=cause, seconds=seconds)
 
     def _last_words(self) -> str:
         self._errors.seek(0)
@@ -168,7 +178,7 @@ def _signal_name(number: int) -> str:
         return "unknown"
 
 
-def _cannot_start(why: str) -> StudioError:
+def cannot_start(why: str) -> StudioError:
     return StudioError(
         Text(
             en=f"a child process for scoring cannot be started: {why}",

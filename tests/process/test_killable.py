@@ -83,11 +83,16 @@ def test_a_call_that_eats_memory_ends_alone(pool: Pool, function: str) -> None:
     assert outcomes(pool, "add", [{"a": 1}]) == ["ok"]
 
 
-def test_a_module_that_cannot_be_imported_is_named(pool: Pool) -> None:
-    result = pool.map("tests.process.no_such_module:f", [{}], 5.0)[0]
-    assert result.outcome == "raised"
-    assert "no_such_module" in result.error
-    assert "no_such_function" in pool.map(f"{HERE}:no_such_function", [{}], 5.0)[0].error
+@pytest.mark.parametrize("target", ["tests.process.no_such_module:f", f"{HERE}:no_such_function", f"{HERE}_dies:f"])
+def test_a_child_that_never_gets_ready_stops_everything_in_words(pool: Pool, target: str) -> None:
+    name = "no_such" if "no_such" in target else "exit code 3. the last words"
+    with pytest.raises(StudioError, match=name):
+        pool.map(target, [{}] * 5, 5.0)
+    assert outcomes(pool, "add", [{"a": 1}] * 4) == ["ok"] * 4
+
+
+def test_arguments_that_are_no_json_go_as_their_text(pool: Pool) -> None:
+    assert pool.map(f"{HERE}:length", [{"text": Path("/a/b")}], 5.0)[0].value == 4
 
 
 def test_long_arguments_and_answers_pass_and_endless_ones_do_not(pool: Pool) -> None:
