@@ -42,7 +42,7 @@ class Pool:
 
         Values must be JSON; arguments too (what is not goes as its `str`). `limit_s`: seconds for one call, or one
         limit a call, counted from the moment a child begins with it: importing the module, and its function `warm()`
-        where it has one, comes before. StudioError where no child can be started or import the module, tried three times.
+        where it has one, comes before. StudioError where no child can start or import the module, tried three times.
         """
         limits = [float(limit_s)] * len(calls) if isinstance(limit_s, int | float) else [float(one) for one in limit_s]
         if len(limits) != len(calls):
