@@ -102,6 +102,8 @@ TEXTS: dict[str, Text] = {
         "The newest groups of a run. Rewards that need other columns than the ground truth have no score here.",
         "실행의 최근 그룹입니다. 정답 말고 다른 열이 필요한 보상은 여기서 점수가 없습니다.",
     ),
+    "lab.rows_loading": Text("Reading the rows…", "데이터를 읽는 중…"),
+    "lab.scoring": Text("Scoring…", "채점하는 중…"),
     "lab.pick_run": Text("Choose a run to see its completions scored.", "실행을 고르면 그 답변을 채점합니다."),
     "lab.no_rows": Text("No rows.", "행이 없습니다."),
     "lab.head_completion": Text("completion", "답변"),

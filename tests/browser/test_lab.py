@@ -152,6 +152,10 @@ def test_completions_of_a_run_are_scored_literally(page: Page, server: Server, r
     assert page.locator("#lab-score :is(img, style, script)").count() == 0
     assert page.evaluate("getComputedStyle(document.body).display") != "none"
     assert page.locator(".lab-hidden:visible").count() > 0
+    assert f"run={run}" in page.url, "one chosen run for the whole app"
+    expect(page.locator("#run-picker")).to_have_value(run)
+    page.click("#lab-nav-replay")
+    expect(page.locator("#lab-replay-run")).to_have_value(run)
 
 
 def test_an_unknown_reward_and_an_unknown_set_are_said_in_words(page: Page, server: Server) -> None:

@@ -29,7 +29,7 @@ export class Advantages {
     this.size_ = h('input', { id: 'lab-adv-size', class: 'input num', type: 'number', min: 2, max: MOST, step: 1, value: String(this.size) });
     this.size_.addEventListener('input', () => { if (this.size_.checkValidity() && this.size_.value) { this.size = Number(this.size_.value); this.draw(); } });
     this.ways = ['sum_then_normalize', 'normalize_then_sum'].map((way) => h('button', { type: 'button', t: `lab.adv_${way}`, data: { way }, title: way, onclick: () => { this.together = way; this.#mark(); this.#results(); } }));
-    this.run = runMenu('lab-adv-run', (run) => run.last_step > 0 || run.stages.includes('probe'), () => this.#take());
+    this.run = runMenu('lab-adv-run', (run) => run.last_step > 0, { onPick: () => this.#take() });
     this.step = h('input', { id: 'lab-adv-step', class: 'input num', type: 'number', min: 0, step: 1, tt: { placeholder: 'lab.step_latest', 'aria-label': 'lab.step' } });
     this.step.addEventListener('change', () => this.#take());
     this.notice = h('div', { class: 'lab-notice', 'aria-live': 'polite' });

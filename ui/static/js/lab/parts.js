@@ -5,6 +5,7 @@ import { label, onLanguage, t } from '../i18n.js';
 import { plain, visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import { variable } from '../live/colors.js';
+import * as state from '../state.js';
 
 const ICONS = { pass: '✓', warn: '!', fail: '×', skip: '–' };
 
@@ -83,18 +84,26 @@ export function stacked(parts) {
       h('li', null, h('i', { data: { part: part.key }, 'aria-hidden': 'true' }), h('span', { t: `lab.part_${part.key}` }), ' ', percent(part.share)))));
 }
 
-/** A menu of runs, kept up to date. `fits(run)`: which; `onPick(id)`. */
-export function runMenu(id, fits, onPick) {
+/** A menu of runs. It shows the app's chosen run and changes it: there is one for the whole app. `fits(run)`: which;
+ * `onPick(id)` after a choice here, `onFollow()` after one elsewhere. */
+export function runMenu(id, fits, { onPick, onFollow } = {}) {
   const select = h('select', { id, class: 'input', tt: { 'aria-label': 'lab.choose_run' } });
   const draw = () => {
     const before = select.value;
     const runs = (runlist.list() ?? []).filter(fits);
     keyed(select, [{ id: '' }, ...runs], (run) => run.id, (run) => h('option', { value: run.id }), (option, run) => setText(option, run.id === '' ? t(runs.length ? 'lab.choose_run' : 'lab.no_run') : `${visible(run.name || run.id)} · ${t(`state.${run.state}`)}`));
     select.disabled = runs.length === 0;
-    select.value = runs.some((run) => run.id === before) ? before : '';
+    const chosen = state.get().run;
+    select.value = runs.some((run) => run.id === chosen) ? chosen : '';
+    if (select.value !== before) onFollow?.();
   };
-  select.addEventListener('change', () => onPick?.(select.value));
+  select.addEventListener('change', () => {
+    const { value } = select;
+    state.set({ run: value || null });
+    (onPick ?? onFollow)?.(value);
+  });
   runlist.onChange(draw);
+  state.onChange(draw);
   onLanguage(draw);
   draw();
   return select;

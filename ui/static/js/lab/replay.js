@@ -11,7 +11,7 @@ const PARTS = ['live', 'all_right', 'all_wrong', 'tied'];
 export class Replay {
   constructor({ bench }) {
     Object.assign(this, { bench, scale: 'group', answer: null, asked: null });
-    this.run = runMenu('lab-replay-run', (run) => run.last_step > 0 || run.stages.includes('probe'), () => this.#old());
+    this.run = runMenu('lab-replay-run', (run) => run.last_step > 0, { onFollow: () => this.button && this.#old() });
     this.scales = SCALES.map((scale) => h('button', { type: 'button', t: `lab.scale_${scale}`, data: { scale }, onclick: () => { this.scale = scale; this.#mark(); this.#old(); } }));
     this.button = h('button', { id: 'lab-replay-run-it', class: 'btn primary', type: 'button', t: 'lab.replay_run', onclick: () => this.go() });
     this.status = h('p', { class: 'caption lab-status', 'aria-live': 'polite' });

@@ -20,10 +20,13 @@ const MOST_TEXTS = 400; // completions of a run on the bench at once
 
 export class Score {
   constructor({ bench }) {
-    Object.assign(this, { bench, source: 'made', groups: [], pending: new Set(), loaded: null });
+    Object.assign(this, { bench, source: 'made', groups: [], pending: new Set() });
+    this.flush = later((isNew) => this.#score(isNew), PAUSE);
+    this.reload = later(() => this.load(), PAUSE);
     this.buttons = SOURCES.map((source) => h('button', { type: 'button', t: `lab.source_${source}`, data: { source }, onclick: () => this.use(source) }));
-    this.run = runMenu('lab-score-run', (run) => run.last_step > 0 || run.stages.includes('probe'), () => this.load());
+    this.run = runMenu('lab-score-run', (run) => run.last_step > 0, { onFollow: () => { if (this.source === 'run') this.reload(); } });
     this.paste = pasteBox((found) => this.#pasted(found));
+    this.status = h('span', { class: 'caption', 'aria-live': 'polite' });
     this.lead = h('p', { class: 'caption' });
     this.notice = h('div', { class: 'lab-notice', 'aria-live': 'polite' });
     this.hists = h('div', { class: 'lab-hists', id: 'lab-histograms' });
@@ -32,10 +35,8 @@ export class Score {
     this.root = h('section', { id: 'lab-score', tt: { 'aria-label': 'lab.nav_score' } },
       h('div', { class: 'row lab-bar-top' },
         h('span', { class: 'caption', t: 'lab.completions' }), h('div', { class: 'segmented', role: 'group', tt: { 'aria-label': 'lab.completions' } }, this.buttons),
-        this.run, this.paste.button),
+        this.run, this.paste.button, this.status),
       this.lead, this.paste.root, this.notice, this.hists, this.against, this.table);
-    this.flush = later((isNew) => this.#score(isNew), PAUSE);
-    this.reload = later(() => this.load(), PAUSE);
     bench.onChange((changed) => {
       if (changed.some((name) => name !== 'rewards') && this.source !== 'run') this.reload();
       else if (changed.includes('rewards')) this.#all();
@@ -55,9 +56,10 @@ export class Score {
 
   async load() {
     const turn = (this.turn = (this.turn ?? 0) + 1);
-    const { source, bench } = this;
+    const { source } = this;
     fill(this.notice);
     this.table.toggleAttribute('data-stale', true);
+    if (!this.groups.length && (source !== 'run' || this.run.value)) fill(this.table, h('p', { class: 'muted lab-empty', t: 'lab.rows_loading' }));
     try {
       const groups = source === 'run' ? await this.#ofRun() : await this.#ofSet();
       if (turn !== this.turn) return;
@@ -68,7 +70,6 @@ export class Score {
       this.#draw([]);
       fill(this.notice, failed(error, () => this.load()));
     }
-    this.loaded = { source, dataset: bench.dataset };
   }
 
   async #ofSet() {
@@ -167,6 +168,7 @@ export class Score {
     if (!placed.length) return this.#summary();
     if (!bench.ready) return this.#nothing();
     const asked = placed.map(({ row }) => row.version);
+    const slow = setTimeout(() => this.#working(true), 700);
     const rows = placed.map(({ group, row }) => ({ ...group.row, completion: shaped(group.row.prompt, row.text) }));
     try {
       const answer = await scoreTable(bench, rows);
@@ -185,8 +187,13 @@ export class Score {
       for (const { row } of placed) row.clear();
       fill(this.notice, failed(error, () => this.#all()));
       this.#summary();
+    } finally {
+      clearTimeout(slow);
+      if (isNew()) this.#working(false);
     }
   }
+
+  #working(on) { label(this.status, () => (on ? t('lab.scoring') : '')); }
 
   #nothing() {
     for (const group of this.groups) for (const row of group.rows) row.clear();
