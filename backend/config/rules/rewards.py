@@ -104,10 +104,8 @@ def reward_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
             except StudioError as error:
                 others = [other for other in config.rewards if other != name]
                 fewer = [change("rewards", others)] if others and not config.reward_weights else []
-                if name in config.reward_args:
-                    suggest = [rest] if name in homes or _will_do(name) else []
-                else:
-                    suggest = fewer
+                bare_will_do = [rest] if name in homes or _will_do(name) else []
+                suggest = bare_will_do if name in config.reward_args else fewer
                 yield Problem("reward_args", config.reward_args, bare(error.text), suggest, f"reward_args_{name}")
 
 
