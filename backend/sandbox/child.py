@@ -39,6 +39,7 @@ class Child:
         self, job: dict[str, Any], *, stdin: str, memory_mb: int, limit_s: float | None, session: bool = False
     ) -> None:
         """SandboxUnavailable where no zygote takes the order."""
+        self._ours = contextlib.ExitStack()
         self.ended: dict[str, Any] | None = None
         self.locked = False
         self.begun = time.monotonic()
@@ -127,6 +128,9 @@ class Child:
             ready(left, self.control.fileno())
             self.hear()
         return self.ended
+
+    def __del__(self) -> None:
+        self.close()
 
     def close(self) -> None:
         """Gives the descriptors back; a child that still runs is ended by that."""

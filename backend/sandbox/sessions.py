@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -9,7 +10,7 @@ from typing import Any
 
 from backend.sandbox.child import Child
 from backend.sandbox.exchange import Exchange
-from backend.sandbox.outcome import OUTPUT_LIMIT, Outcome, Reply
+from backend.sandbox.outcome import OUTPUT_LIMIT, Outcome, Reply, SandboxUnavailable
 
 
 class Session:
@@ -33,23 +34,31 @@ class Session:
         The outcome is FAIL where `source` or `handle` raised or the process ended (`error` has the traceback or the
         reason); TIMEOUT, OOM or OUTPUT_LIMIT (an answer over 8 MB) where the process had to be ended. What is printed
         beyond 64 KB a call is thrown away. A fresh process runs `source` first, with `limit_s` of its own; what that
-        prints is in the first reply. Raises SandboxUnavailable.
+        prints is in the first reply. Where the sandbox itself was lost the call is made again, once, in a fresh
+        process. Raises SandboxUnavailable.
         """
         with self._lock:
-            begun = time.monotonic()
-            child, before = self._child, None
-            if child is None:
-                child = self._start()
-                before = self._turn(child, None, limit_s)
-                if before.outcome is not Outcome.PASS:
-                    self._end()
-                    return before
-            self._count += 1
-            reply = self._turn(child, request, limit_s)
-            printed = (before.stdout if before else "") + reply.stdout
-            cut = reply.cut or bool(before and before.cut) or len(printed) > OUTPUT_LIMIT
-            seconds = time.monotonic() - begun
-            return Reply(reply.outcome, reply.value, printed[:OUTPUT_LIMIT], reply.error, seconds, cut)
+            try:
+                return self._call(request, limit_s)
+            except SandboxUnavailable:  # the zygote was lost: that is not this request's doing
+                self._forget()
+                return self._call(request, limit_s)
+
+    def _call(self, request: dict[str, Any], limit_s: float) -> Reply:
+        begun = time.monotonic()
+        child, before = self._child, None
+        if child is None:
+            child = self._start()
+            before = self._turn(child, None, limit_s)
+            if before.outcome is not Outcome.PASS:
+                self._end()
+                return before
+        self._count += 1
+        reply = self._turn(child, request, limit_s)
+        printed = (before.stdout if before else "") + reply.stdout
+        cut = reply.cut or bool(before and before.cut) or len(printed) > OUTPUT_LIMIT
+        seconds = time.monotonic() - begun
+        return Reply(reply.outcome, reply.value, printed[:OUTPUT_LIMIT], reply.error, seconds, cut)
 
     def _start(self) -> Child:
         self.restarts += self._started
@@ -63,11 +72,7 @@ class Session:
         exchange = Exchange(child, begun + limit_s)
         if request is not None:
             exchange.send(json.dumps({"id": self._count, "request": request}).encode())
-        try:
-            data = exchange.receive()
-        except BaseException:
-            self._end()
-            raise
+        data = exchange.receive()
         outcome, value, error = exchange.outcome, None, exchange.error
         goes_on = data is not None
         if data is not None:
@@ -98,9 +103,15 @@ class Session:
             finally:
                 child.close()
 
+    def _forget(self) -> None:
+        """Gives up a process whose zygote is gone."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
     def close(self) -> None:
         """Ends the process. A closed session starts again when it is called."""
-        with self._lock:
+        with self._lock, contextlib.suppress(SandboxUnavailable):
             self._end()
 
     def __enter__(self) -> Session:
