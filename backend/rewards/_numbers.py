@@ -32,6 +32,7 @@ TIMES = re.compile(r"\s*(?:\\times|\\cdot|\*)\s*")
 TEN = re.compile(r"\s*(?:\\times|\\cdot|\*)\s*10\s*\^")
 OVER = re.compile(r"\s*(?:\\div)\s*")
 SLASH = re.compile(r"\s*/\s*")
+MORE = re.compile(r"\s+and\s+(?:an?|one)\s+(half|third|quarter)\b", re.I)
 SCALE = re.compile(r"[\s-]*(hundred|thousand|million|billion|trillion|dozen)s?\b", re.I)
 
 
@@ -60,6 +61,10 @@ def number(text: str) -> tuple[Number, str] | None:
         word = scale[1].lower()
         value *= {"hundred": 100, "dozen": 12}.get(word) or _english.SCALES[word]
         rest = rest[scale.end() :]
+    more = MORE.match(rest)
+    if more and scanner.worked_out:
+        value += Fraction(1, _english.PARTS[more[1].lower()])
+        rest = rest[more.end() :]
     return Number(value, scanner.worked_out), rest
 
 

@@ -28,7 +28,7 @@ MONEY = re.compile(r"\s*(?:(?:US|AU|CA|NZ|HK)\s?(?=\$))?([$₩€£¥₹])\s*")
 BEFORE = re.compile(
     r"(?:approximately|about|around|roughly|exactly|only|just|a total of|in total|total(?: of|:)?|equals?"
     r"|there (?:are|is)|(?:so |thus |therefore )?(?:the )?(?:final )?answer(?: is)?|it is|is"
-    r"|약|대략|총|모두|전부|합계|정확히|답은|정답은)\s*:?\s+|\\approx\s*|=\s*",
+    r"|약|대략|총|모두|전부|합계|정확히|(?:최종 )?정?답은?)\s*:?\s+|\\approx\s*|=\s*",
     re.I,
 )
 BELOW_ZERO = re.compile(r"영하\s*(?=\d)")

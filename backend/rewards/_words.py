@@ -30,6 +30,7 @@ PERCENTS = frozenset(word for words in _parts["percents"] for word in words)
 FUNCTIONS = frozenset(word for words in _parts["functions"] for word in words)
 CURRENCY = {"$": "usd", "₩": "krw", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 POWERS = {"square": 2, "sq": 2, "제곱": 2, "cubic": 3, "cu": 3, "세제곱": 3}
+FILLERS = frozenset(("of", "the", "a", "an"))
 CONNECTORS = frozenset(("and", "or", "또는", "그리고", "혹은", "및", "와", "과"))
 
 _WORD = re.compile(r"[A-Za-z]+|[가-힣]+|[℃℉]|°\s*[CF]?")
@@ -46,7 +47,7 @@ def unit(phrase: str) -> Unit | None:
     powers: dict[str, int] = {}
     counters = 0
     for number, piece in enumerate(_RATIO.split(phrase.strip())):
-        found = _product(piece)
+        found = _product(piece) if piece or number else []  # "per hour"
         if found is None:
             return None
         for name, power in found:
@@ -73,7 +74,9 @@ def _product(piece: str) -> list[tuple[str, int]] | None:
             return None
         rest = rest[word.end() :]
         text = word[0].replace(" ", "")
-        if text in POWERS and rest.strip():
+        if text in FILLERS and rest.strip():
+            pass
+        elif text in POWERS and rest.strip():
             power = POWERS[text]
         elif name := _measure(text):
             raised = _POWER.match(rest)

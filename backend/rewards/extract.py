@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 
 
 THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s*>", re.I)
-TAG = re.compile(r"<(/?)answer\s*>", re.I)
+TAG = re.compile(r"<\s?(/?)\s?answer\s?>", re.I)
 BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])[ \t\n]{0,3}")
 BARE_BOX = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?%?|[A-Za-z](?![A-Za-z])")
 BRACE = re.compile(r"\\.|[{}]", re.S)
@@ -44,13 +44,14 @@ BETWEEN = re.compile(rf"[\s$*]*{AND_OR}\s*(?:and\b|or\b)?[\s$*]*")
 LISTED_AFTER = re.compile(rf"[\s$*]*{AND_OR}\s*[$\\]*[-+−]?\w")
 LISTED_BEFORE = re.compile(rf"[\w}}$]\s*{AND_OR}[\s$*]*\Z")
 PHRASE = re.compile(
-    r"(?<![A-Za-z])answer\b[*_`]*"
+    r"(?<![A-Za-z])(?:answer|(?:correct|right|best)\ (?:option|choice))\b[*_`]*"
     r"(?:\s*[:：=]|[^.\n:=：]{0,60}?\s(?:is|equals|should\ be|must\ be|will\ be|would\ be)\b)"
     r"|^[#*_ \t]{0,9}final\ answer[*_ \t]*$"
     r"|(?<![가-힣])(?:최종\ *)?(?:정답|해답|답변|답안|답)[*_`]*\s?(?:은|는|이(?![가-힣])|[:：=→])"
     r"|[\[【(](?:정답|해답|답)[\]】)]",
     re.I | re.M | re.X,
 )
+FOLLOWS = re.compile(r"(?:is )?(?:as follows|다음과 같(?:습니다|다|아요))[\s:：.]*")
 NO_ANSWER = re.compile(
     r"(?:also |indeed |really )?(?:correct|right|above|verified|checked|confirmed|clear|reasonable|consistent|given"
     r"|shown|as follows|therefore|thus|in the form)\b|맞|위와|다음과|확실|분명",
@@ -201,6 +202,8 @@ def _content(text: str, start: int) -> tuple[int, str]:
     first = start
     while start < len(text) and (text[start].isspace() or text[start] in EMPHASIS + ":：=→"):
         start += 1
+    follows = FOLLOWS.match(text, start)
+    start = follows.end() if follows else start
     closing = DISPLAY.get(text[start : start + 2])
     if closing:
         end = text.find(closing, start + 2, start + LINE)

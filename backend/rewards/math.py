@@ -139,8 +139,8 @@ def _golds(ground_truth: object) -> tuple[tuple[str, ...], str]:
 
 @functools.lru_cache(8192)
 def _gold_text(text: str) -> tuple[tuple[str, ...], str]:
-    found = final_answer(text)  # GSM8K's golds are whole solutions with a #### at the end
-    answer = found.text if found else text.strip()
+    found = final_answer(text)  # GSM8K's golds are whole solutions with a #### at the end, those of MATH have a box
+    answer = found.text if found and found.kind != "phrase" else text.strip()
     if not answer:
         return (), "the ground truth is empty"
     nothing = NO_ANSWER.fullmatch(answer) or (len(answer) > 1 and unit(answer) is not None)  # a unit without a number

@@ -47,11 +47,13 @@ def ways(n: int) -> list[str]:
     return [*plainly, *separated, *dressed, *divided, *counted, *minus, *foreign]
 
 
+@settings(deadline=None)
 @given(whole)
 def test_a_whole_number_is_itself_however_it_is_written(n: int) -> None:
     assert {way: value(way) for way in ways(n)} == dict.fromkeys(ways(n), Fraction(n))
 
 
+@settings(deadline=None)
 @given(whole, whole)
 def test_two_whole_numbers_are_never_one(a: int, b: int) -> None:
     gold = read(str(a), gold=True)
@@ -62,6 +64,7 @@ def test_two_whole_numbers_are_never_one(a: int, b: int) -> None:
         assert compare(gold, answer) is (a == b), way
 
 
+@settings(deadline=None)
 @given(whole, places)
 def test_a_decimal_is_the_fraction_that_it_says(n: int, shift: int) -> None:
     exact = Fraction(n, 10**shift)
@@ -74,6 +77,7 @@ def test_a_decimal_is_the_fraction_that_it_says(n: int, shift: int) -> None:
         assert value(way) == exact, way
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(2, 10**6), st.integers(1, 999), st.booleans())
 def test_fractions_mixed_numbers_and_percents(upper: int, lower: int, more: int, negative: bool) -> None:
     sign = "-" if negative else ""
@@ -92,6 +96,7 @@ def test_fractions_mixed_numbers_and_percents(upper: int, lower: int, more: int,
     assert percent.number.value == (-upper if negative else upper)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**16 - 1))
 def test_korean_number_words_read_back(n: int) -> None:
     words, spaced, mixed = in_korean(n)

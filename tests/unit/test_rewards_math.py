@@ -32,7 +32,7 @@ WORDS = [
     "40 foos",
 ]
 WORDS += ["xyz", "\\text{undefined}", "It is 40, see below"]
-NOT_READABLE = [*NOTHING_TO_READ, *WORDS, ["dog", None]]
+NOT_READABLE = [*NOTHING_TO_READ, *WORDS, ["dog", None], "The answer is 40"]
 READS_AS_40 = [
     40,
     40.0,
@@ -47,7 +47,7 @@ READS_AS_40 = [
     "40 apples",
     "40%",
 ]
-READS_AS_40 += ["<answer>40</answer>", "2+38=40\n#### 40", "The answer is 40", "40.", "$40$", "\\$40", "2\\cdot 20"]
+READS_AS_40 += ["<answer>40</answer>", "2+38=40\n#### 40", "40.", "$40$", "\\$40", "2\\cdot 20"]
 READS_AS_40 += [["dog", 40], [None, "40"], ["3", "40"]]
 OTHER = ["2xy+ab", "\\sin(x)", "90 degrees", "5 apples and 6 oranges", 10**30, ["1", "2"], 0, 40.5, "40, 41", "\\pi"]
 
