@@ -64,6 +64,7 @@ TEXTS: dict[str, Text] = {
     "custom.mapping": Text(en="Columns of another name", ko="이름이 다른 열"),
     "custom.mapping_hint": Text(en="one a line: parameter = column", ko="한 줄에 하나: 인자 = 열"),
     "custom.rows": Text(en="Rows to test it on", ko="시험해 볼 행"),
+    "custom.rows_real": Text(en="Take those of the dataset above", ko="위 데이터셋의 행 가져오기"),
     "custom.rows_hint": Text(
         en='JSON, one row a line: "completion", "prompt" and any column',
         ko='한 줄에 하나씩 JSON: "completion", "prompt"와 열들',

@@ -272,9 +272,14 @@ def untagged(found: dict[str, Any]) -> Any:
     if TAG not in found or len(found) != 2:
         return found
     kind, text = found[TAG], found["text"]
-    if kind == "bytes":
-        return bytes.fromhex(text)
-    if kind == "decimal":
-        return decimal.Decimal(text)
-    makers = {"datetime": datetime.datetime, "date": datetime.date, "time": datetime.time}
-    return makers[kind].fromisoformat(text)
+    makers: dict[Any, Callable[[str], Any]] = {
+        "bytes": bytes.fromhex,
+        "decimal": decimal.Decimal,
+        "datetime": datetime.datetime.fromisoformat,
+        "date": datetime.date.fromisoformat,
+        "time": datetime.time.fromisoformat,
+    }
+    try:
+        return makers[kind](text)
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        return found  # a row that only looks like one of ours

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.rewards.verdict import Verdict
 
 Logged = tuple[list[tuple[str, list[Any]]], list[tuple[str, float]]]
+
+
+def problem_of(answer: Mapping[str, Any], count: int) -> str | None:
+    """Why an answer cannot be one for `count` completions; None where it can.
+
+    The process is the code's own: what it sends is looked at again here, where it counts.
+    """
+    scores, extras, metrics = answer.get("scores"), answer.get("extras"), answer.get("metrics")
+    if not isinstance(scores, list) or len(scores) != count:
+        return "its answer does not hold one score for each completion"
+    if not all(score is None or (type(score) is float and math.isfinite(score)) for score in scores):
+        return "its answer holds a score that is no finite number"
+    if not isinstance(extras, list) or not all(_pair(each, list) and len(each[1]) == count for each in extras):
+        return "its answer holds a logged column without one entry for each completion"
+    if not isinstance(metrics, list) or not all(_pair(each, float) for each in metrics):
+        return "its answer holds a logged metric that is no number"
+    return None
+
+
+def _pair(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], kind)
 
 
 def settled(answer: Mapping[str, Any], reason: str | None = None) -> list[Verdict]:

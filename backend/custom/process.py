@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from backend import sandbox
+from backend.custom.merge import problem_of
 from backend.custom.trusted import TrustedSession
 from backend.sandbox import Outcome, SandboxUnavailable
 
+KEPT_ERROR = 8000  # characters
+KEPT_PRINTS = 64 * 1024
 LOAD_LIMIT_S = {"sandboxed": 30.0, "trusted": 180.0}  # a trusted reward may import torch
 
 
@@ -45,32 +48,43 @@ class Process:
         """How often the process was ended and begun anew: each time what the code kept in globals was lost."""
         return self._ended
 
-    def call(self, text: str, limit_s: float) -> Answer:
-        """One call (wire.call_text). Loading the source has a limit of its own. SandboxUnavailable where there is no
-        sandbox."""
+    def call(self, text: str, count: int, limit_s: float) -> Answer:
+        """One call (wire.call_text) for `count` completions. Loading the source has a limit of its own.
+        SandboxUnavailable where there is no sandbox."""
         if not self._loaded:
             loaded = self._ask(None, max(limit_s, LOAD_LIMIT_S[self.level]))
             if loaded.outcome != "ok":
                 return Answer("load", _as_load(loaded), loaded.seconds, loaded.prints, loaded.printed)
             self._loaded = True
-        return self._ask(text, limit_s)
+        answer = self._ask(text, limit_s)
+        problem = problem_of(answer.value, count) if answer.outcome == "ok" else None
+        return answer if problem is None else self._end("died", problem, answer)
+
+    def _end(self, outcome: str, error: str, answer: Answer) -> Answer:
+        self._loaded = False
+        self._ended += 1
+        self._session.close()
+        return replace(answer, outcome=outcome, value={"error": error[:KEPT_ERROR]})
 
     def _ask(self, text: str | None, limit_s: float) -> Answer:
         reply = self._session.call({"call": text}, limit_s)
         if reply.outcome is Outcome.SANDBOX_UNAVAILABLE:
             raise SandboxUnavailable(reply.error or "the sandbox is not available")
         value = _read(reply.value) if reply.outcome is Outcome.PASS else None
+        answer = Answer("ok", value or {}, reply.seconds, reply.stdout, len(reply.stdout))
         if value is None:
-            self._loaded = False
-            self._ended += 1
-            self._session.close()
             ended = {Outcome.TIMEOUT: "timeout", Outcome.OOM: "oom"}.get(reply.outcome, "died")
             error = f"stopped after {limit_s:g} s" if ended == "timeout" else reply.error or "its answer cannot be read"
-            return Answer(ended, {"error": error}, reply.seconds, reply.stdout, len(reply.stdout))
-        kind = next((k for k in ("raised", "broken", "load") if k in value), "ok")
-        prints = str(value.get("prints", "")) + reply.stdout
-        printed = int(value.get("printed", 0)) + len(reply.stdout)
-        return Answer(kind, value.get(kind, value), reply.seconds, prints, printed)
+            return self._end(ended, error, answer)
+        prints, printed = value.get("prints"), value.get("printed")
+        kind = next((k for k in ("raised", "broken", "load") if isinstance(value.get(k), dict)), "ok")
+        return replace(
+            answer,
+            outcome=kind,
+            value=value if kind == "ok" else _clipped(value[kind]),
+            prints=(str(prints or "") + reply.stdout)[:KEPT_PRINTS],
+            printed=answer.printed + (printed if isinstance(printed, int) else 0),
+        )
 
     def close(self) -> None:
         """End the process."""
@@ -84,6 +98,12 @@ def _read(value: Any) -> dict[str, Any] | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return answer if isinstance(answer, dict) else None
+
+
+def _clipped(told: dict[str, Any]) -> dict[str, Any]:
+    """What a process tells of a failure, in sizes and kinds that a message can hold."""
+    kept = {str(key): value if isinstance(value, int) else str(value)[:KEPT_ERROR] for key, value in told.items()}
+    return {key: value for key, value in kept.items() if told[key] is not None}
 
 
 def _as_load(answer: Answer) -> dict[str, Any]:

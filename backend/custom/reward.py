@@ -138,7 +138,7 @@ class CustomReward:
         return {"prompts": prompts, "completions": list(completions), **given, **self.args}
 
     def _call(self, values: Mapping[str, Any], count: int, state: Any) -> Answer:
-        answer = self._process.call(call_text(values, count, state), self.limit_s)
+        answer = self._process.call(call_text(values, count, state), count, self.limit_s)
         self.prints, self.printed = (self.prints + answer.prints)[:KEPT_PRINTS], self.printed + answer.printed
         if self._print_log is not None:
             self._print_log.add(answer.prints, answer.printed)

@@ -425,3 +425,23 @@ def test_a_reward_named_as_a_module_hides_none(level: str) -> None:
     """
     with reward(source, level) as judge:
         assert judge(["p"], ["a"]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    ["{'scores': [1e999, 1.0], 'extras': [], 'metrics': []}", "{'scores': ['x', 1.0], 'extras': [], 'metrics': []}",
+     "{'scores': [1.0] * 3, 'extras': [], 'metrics': []}", "{}", "5"],
+)  # fmt: skip
+def test_code_that_forges_its_process_answer_gains_nothing(level: str, forged: str) -> None:
+    source = f"""
+        import gc
+        def judge(completions, **kwargs):
+            for made in gc.get_objects():
+                if type(made).__name__ == "Server":
+                    type(made)._answer = lambda self, text: {forged}
+            return [1.0] * len(completions)
+    """
+    with reward(source, level) as judge:
+        for _ in range(2):
+            assert set(judge(["p"] * 2, ["a", "b"])) <= {1.0, None}
+        assert judge.failed

@@ -13,13 +13,13 @@ import { shelf } from './shelf.js';
 
 const LOOK_MS = 350;
 
-/** {root}: fills itself; `onSaved(name)` after one was saved or deleted. */
-export function customEditor(ctx, { onSaved = () => {} } = {}) {
+/** {root}: fills itself; `onSaved(name)` after one was saved or deleted; `rows()`: real rows to test on, where there are. */
+export function customEditor(ctx, { onSaved = () => {}, rows = null } = {}) {
   const root = h('div', { class: 'cr-editor' }, h('p', { class: 'muted loading', t: 'app.loading' }));
   const begin = async () => {
     try {
       const known = await api.get('/api/custom');
-      if (known.allowed) fill(root, new Editor(known, onSaved).root);
+      if (known.allowed) fill(root, new Editor(known, onSaved, rows).root);
       else fill(root, h('div', { id: 'cr-off', class: 'notice', data: { level: 'info' } }, h('span', { t: known.why })));
     } catch (error) {
       if (error.status === undefined) throw error;
@@ -32,7 +32,7 @@ export function customEditor(ctx, { onSaved = () => {} } = {}) {
 
 class Editor {
   /** `base`: the saved version that is open; `seen`: the last look; `chosen`: the function that was picked. */
-  constructor(known, onSaved) {
+  constructor(known, onSaved, rows) {
     Object.assign(this, { known, onSaved, base: null, seen: null, chosen: null, timer: null, saved: '', asked: 0, waiting: null });
     const change = () => this.changed();
     this.bar = nameBar({ templates: known.templates, on: {
@@ -40,7 +40,7 @@ class Editor {
     } });
     this.code = codeBox({ id: 'cr-code', onInput: change });
     this.options = options({ confirmText: known.confirm, onChange: change });
-    this.rows = rowsBox({ onChange: change });
+    this.rows = rowsBox({ onChange: change, real: rows });
     this.result = result({ go: (line) => this.code.go(line) });
     this.problems = problemList({ source: () => this.code.value, on: {
       go: (line) => this.code.go(line),

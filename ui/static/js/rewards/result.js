@@ -32,7 +32,7 @@ export function result({ go }) {
 
   function logged(extra) {
     const names = Object.keys(extra);
-    return names.map((name) => h('div', { class: 'cr-extra' }, h('span', { class: 'caption' }, plain(name, h, 60)), ' ', h('span', { class: 'mono' }, plain(shown(extra[name]), h, LONGEST))));
+    return names.map((name) => h('div', { class: 'cr-extra' }, h('span', { class: 'caption' }, plain(name, h, 60)), ' ', h('span', { class: 'mono' }, extra[name] === null ? format.DASH : plain(shown(extra[name]), h, LONGEST))));
   }
 
   const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
