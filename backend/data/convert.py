@@ -11,6 +11,8 @@ from backend.data.messages import as_answer, as_messages, is_blank, pair, said
 from backend.data.prompts import Prompt, as_prompt, prompt_id, row
 from backend.text import Text
 
+MOST_NAMES = 10_000  # of columns that are remembered
+
 
 class Converter:
     """Prompts or, with kind "sft", warm-up rows. `renamed` and `left_out` are complete once all rows have passed.
@@ -30,7 +32,8 @@ class Converter:
         self._seen: dict[str, None] = {}
 
     def __call__(self, record: Record) -> dict[str, Any] | Fault:
-        self._seen.update(dict.fromkeys(record.values))
+        if len(self._seen) < MOST_NAMES:
+            self._seen.update(dict.fromkeys(record.values))
         try:
             made = self._sft(record.values) if self.mapping.kind == "sft" else self._prompts(record.values)
             self._same_shape(made["prompt"])

@@ -10,7 +10,7 @@ from typing import Any
 from backend.data import split
 from backend.data.messages import empty
 from backend.data.prompts import prompt_id
-from backend.data.store import Store
+from backend.data.store import Store, in_words
 from backend.errors import NotFound, Refused
 from backend.text import Text
 from storage.reader import Reader
@@ -30,6 +30,13 @@ def keep(
     store: Store, rows: Iterable[dict[str, Any]], name: str, meta: Mapping[str, Any], needed: Collection[str]
 ) -> dict[str, Any]:
     """Rows in the shape of a stored set, kept as `name`; the whole meta. `meta` adds to what is counted here."""
+    with in_words():
+        return _keep(store, rows, name, meta, needed)
+
+
+def _keep(
+    store: Store, rows: Iterable[dict[str, Any]], name: str, meta: Mapping[str, Any], needed: Collection[str]
+) -> dict[str, Any]:
     written = store.write()
     try:
         filled: dict[str, bool] = {}

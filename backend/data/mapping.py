@@ -53,29 +53,27 @@ class FileMapping:
         given = {f.name: _plain(value) for f in fields(self) if (value := getattr(self, f.name)) != f.default}
         return given | {"ground_truth": None} if self.ground_truth == NONE else given
 
-    def to_args(self) -> dict[str, Any]:
-        """As a run's dataset_args."""
-        return {AS_ARGUMENT.get(name, name): value for name, value in self.to_json().items() if name != "rewards"}
-
 
 KEYS = tuple(f.name for f in fields(FileMapping))
-ARGUMENTS = tuple(AS_ARGUMENT.get(name, name) for name in KEYS if name != "rewards")
+ARGUMENTS = tuple(AS_ARGUMENT.get(name, name) for name in KEYS if name not in ("rewards", "kind"))
 
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def parse(values: Mapping[str, Any] | None, field: str = "mapping") -> FileMapping:
+def parse(values: Mapping[str, Any] | None, field: str = "mapping", kind: str | None = None) -> FileMapping:
     """From a form, the command line or a run's dataset_args. Refused, in words.
 
-    Empty texts and null count as left out, but for a mapping's ground_truth: null is none of the columns.
+    `kind`: what the setting `field` is for, which its values then do not say. Empty texts and null count as left out,
+    but for a mapping's ground_truth: null is none of the columns.
     """
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {} if kind is None else {"kind": kind}
+    names = KEYS if field == "mapping" else ARGUMENTS
     for name, value in (values or {}).items():
         key = AS_KEY.get(name, name)
-        if key not in KEYS:
-            arguments.known({name: value}, KEYS if field == "mapping" else ARGUMENTS, field)
+        if name not in names and key not in names:
+            arguments.known({name: value}, names, field)
         if value is not None and value != "":
             given[key] = value
         elif key == "ground_truth" and value is None and field == "mapping":

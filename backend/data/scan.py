@@ -22,7 +22,7 @@ from backend.data.offers import offers
 from backend.data.repeats import Repeats
 from backend.text import Text
 
-PREVIEW, RENDERED, MOST_PROBLEMS = 50, 3, 200
+PREVIEW, RENDERED, MOST_PROBLEMS, MOST_COLUMNS = 50, 3, 200, 1000
 LONG = 8_000  # characters of a prompt; how many tokens that is, only a tokenizer can tell
 GIVE_UP = 50  # rows without a named column, before the whole file is taken to have none
 ALWAYS = ("usable", "bad_rows", "blank_prompt", "blank_ground_truth", "blank_lines", "duplicate_prompts",
@@ -123,7 +123,8 @@ def _scan(table: Table, mapping: FileMapping, take: Take | None) -> Scan:
         assert isinstance(item, Record)
         key = split.key(made["prompt"])
         found.counts["usable"] += 1
-        found.out_columns.update(dict.fromkeys(made))
+        if len(found.out_columns) < MOST_COLUMNS:
+            found.out_columns.update(dict.fromkeys(made))
         _measure(found, made)
         gold = made.get("ground_truth")
         same.add(item.number, key, gold, item.values)
@@ -140,6 +141,8 @@ def _scan(table: Table, mapping: FileMapping, take: Take | None) -> Scan:
 def _look(found: Scan, item: Record) -> None:
     found.rows = item.number
     for name, value in item.values.items():
+        if name not in found.columns and len(found.columns) >= MOST_COLUMNS:
+            continue
         found.columns[name] = found.columns.get(name, 0) + 1
         if not empty(value):
             found.filled[name] = found.filled.get(name, 0) + 1
@@ -202,6 +205,9 @@ def _close(found: Scan, converter: Converter, same: Repeats, golds: GoldCheck | 
     ):
         if many:
             counts[name] = many
+    if golds is not None and counts["usable"] and counts["blank_ground_truth"] == counts["usable"]:
+        en = "no row has a ground truth: rewards that compare with one will give no score"
+        found.notes.append(Text(en, "정답이 있는 행이 없습니다. 정답과 비교하는 보상은 점수를 매기지 못합니다"))
     if not found.rows:
         found.counts["fatal"] += 1
         found.problems.append(

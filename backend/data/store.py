@@ -21,7 +21,7 @@ from typing import Any
 from filelock import FileLock
 
 from backend.data.files import SUFFIXES
-from backend.errors import NotFound, Refused
+from backend.errors import NotFound, Refused, StudioError
 from backend.text import Text
 
 BUILT_IN = ("arithmetic", "article-math")
@@ -200,6 +200,16 @@ def _forgotten(path: Path) -> bool:
         return time.time() - path.stat().st_mtime > FORGOTTEN_S
     except OSError:
         return False
+
+
+@contextlib.contextmanager
+def in_words() -> Iterator[None]:
+    """A disk that is full, a folder that may not be written: as a StudioError."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StudioError(Text(f"the rows could not be written: {why}", f"행을 저장하지 못했습니다: {why}")) from error
 
 
 class ObjectWriter:

@@ -12,7 +12,7 @@ from backend.data.mapping import FileMapping, parse
 from backend.data.messages import empty
 from backend.data.scan import Scan, scan
 from backend.data.sources import HUB_NAME
-from backend.data.store import Store
+from backend.data.store import Store, in_words
 from backend.data.uploads import ID, Uploads
 from backend.errors import NotFound, Refused
 from backend.paths import file_named, folder_named
@@ -39,6 +39,13 @@ def store(
 ) -> dict[str, Any]:
     """The meta of what was kept; Refused with `.report` where the report is not ok."""
     table, meant = _open(source, mapping, uploads)
+    with in_words():
+        return _store(store, table, meant, name, replace=replace, needed=needed)
+
+
+def _store(
+    store: Store, table: Table, meant: FileMapping, name: str, *, replace: bool, needed: Collection[str]
+) -> dict[str, Any]:
     written = store.write()
     filled: dict[str, None] = {}
 

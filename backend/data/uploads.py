@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.data.files import SUFFIXES
+from backend.data.store import in_words
 from backend.errors import NotFound, Refused
 from backend.text import Text
 
@@ -62,7 +63,8 @@ class Uploads:
                                 f"upload: {name!r} 파일이 {largest / 1e6:,.0f} MB를 넘습니다. 파일 경로를 지정하세요",
                             )
                         )
-                    file.write(chunk)
+                    with in_words():
+                        file.write(chunk)
             (self.folder / f"{ident}.name").write_text(json.dumps(name), encoding="utf-8")
             done = True
         finally:

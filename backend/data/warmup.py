@@ -28,7 +28,7 @@ def rows(dataset: str, args: Mapping[str, Any], home: Path | None, most: int, se
         found = stored.rows(Store(home), sha256, {})
     elif Path(dataset).suffix.lower() in files.SUFFIXES:
         arguments.known(args, ARGUMENTS, "sft_args")
-        mapping = parse({**args, "kind": "sft"}, "sft_args")
+        mapping = parse(args, "sft_args", "sft")
         try:
             found = files.shape(files.open_table(Path(dataset).expanduser(), mapping), mapping)
         except (Refused, NotFound) as error:

@@ -138,7 +138,7 @@ def test_a_mapping_that_cannot_be_meant_is_refused(given: dict[str, Any], said: 
         ("prompt\tground_truth\na, b\t1\n", "\t"),
         ("prompt|ground_truth\na|1\n", "|"),
         ("prompt,ground_truth\na;b,1\nc;d,2\n", ","),
-        ("prompt\na\nb\n", ","),
+        ("ground_truth,prompt\n1,a\n", ","),
     ],
 )
 def test_the_delimiter_of_a_csv_is_found_and_said(tmp_path: Path, content: str, delimiter: str) -> None:
@@ -153,9 +153,9 @@ def test_the_delimiter_of_a_csv_is_found_and_said(tmp_path: Path, content: str, 
 
 def test_columns_without_a_name_and_with_the_same_get_one(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(",prompt,prompt\n0,a,b\n")
+    path.write_text(",prompt,prompt,ground_truth\n0,a,b,1\n")
     report = check(path)
-    assert report["columns"] == ["column_1", "prompt", "prompt_2"]
+    assert report["columns"] == ["column_1", "prompt", "prompt_2", "ground_truth"]
     assert len(report["notes"]) == 2
 
 

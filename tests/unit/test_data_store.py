@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from backend import data
 from backend.config import RunConfig, check
 from backend.data.service import DataService
 from backend.data.split import question
-from backend.data.store import Store, valid_name
-from backend.errors import NotFound, Refused
+from backend.data.store import ObjectWriter, Store, valid_name
+from backend.errors import NotFound, Refused, StudioError
 from backend.services import Services
 from backend.settings import Settings
 
@@ -214,3 +215,34 @@ def test_chosen_rows_become_a_set_of_their_own(sets: DataService, tmp_path: Path
         sets.filter("k", "none", ["x"])
     with pytest.raises(NotFound, match="the sets are: band, k, some"):
         sets.rows("missing")
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(
+    sets: DataService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: ObjectWriter, row: Any, key: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ObjectWriter, "add", full)
+    with pytest.raises(StudioError, match="the rows could not be written: No space left"):
+        sets.store(write(tmp_path, numbered(3)), "k")
+    with pytest.raises(StudioError, match="No space left"):
+        sets.make("arithmetic", "a", {"n": 5})
+    assert not list((tmp_path / "home" / "datasets" / "objects").iterdir())
+    assert sets.sets() == []
+
+
+def test_many_imports_at_once_keep_every_name_and_state(sets: DataService, tmp_path: Path) -> None:
+    paths = [write(tmp_path, numbered(20, start), f"{start}.jsonl") for start in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda n: sets.store(paths[n % 6], f"set {n % 3}"), range(18)))
+    assert sorted(meta["name"] for meta in sets.sets()) == ["set 0", "set 1", "set 2"]
+    for meta in sets.sets():
+        assert len(sets.rows(meta["name"])) == 20
+    kept = {path.stem for path in (tmp_path / "home" / "datasets" / "objects").iterdir()}
+    assert kept == {meta["sha256"] for meta in sets.sets()}
+
+
+def test_columns_of_a_dataset_file_may_not_say_of_what_kind_it_is(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="there is no argument 'kind'"):
+        data.check_args("a.jsonl", {"kind": "sft"})
