@@ -170,6 +170,10 @@ TEXTS: dict[str, Text] = {
     "lab.audit_all_1": Text("1 check", "항목 1개"),
     "lab.examples": Text("{n} texts", "텍스트 {n}개"),
     "lab.examples_1": Text("the text", "텍스트 1개"),
+    "lab.examples_more": Text("{n} more texts", "텍스트 {n}개 더"),
+    "lab.examples_more_1": Text("1 more text", "텍스트 1개 더"),
+    "lab.expected_max": Text("the maximum", "최고점"),
+    "lab.expected_less": Text("less than the maximum", "최고점 미만"),
     "lab.scored": Text("scored", "점수"),
     "lab.expected": Text("expected", "기대값"),
 }

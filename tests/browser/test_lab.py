@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import Server, open_page
 from tests.browser.test_data import brought, korean, menu
 
+expect.set_options(timeout=20_000)  # audits and probes share two cores with everything else
+
 SECTIONS = ("score", "audit", "advantages", "probe", "replay", "custom")
 LOOSE = """
 def loose(completions, ground_truth, **kwargs):
@@ -193,7 +195,7 @@ def test_the_audit_of_a_bad_custom_reward_shows_the_offending_text(page: Page, s
     expect(example).to_be_visible()
     expect(example.locator(".exact")).to_contain_text("</answer>")
     expect(example).to_contain_text("scored 1.00")
-    expect(example).to_contain_text("expected < max")
+    expect(example).to_contain_text("expected less than the maximum")
     page.click("#lab-nav-score")  # what passed is a text to be edited: the same reward, by hand
     rows = scored(page)
     rows.first.locator("textarea").fill("It is not " + page.locator(".lab-truth .mono").first.inner_text())

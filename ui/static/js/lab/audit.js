@@ -109,7 +109,7 @@ export class Audit {
       h('header', { class: 'row' },
         name === null ? h('h3', { t: 'lab.audit_together' })
           : [h('i', { class: 'dot', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }),
-            h('h3', null, about ? h('span', { t: about.label }) : visible(name), ' ', about ? h('code', { class: 'caption' }, visible(name)) : null)],
+            h('h3', null, about ? h('span', { t: about.label }) : visible(name), ' ', about && !about.custom ? h('code', { class: 'caption' }, visible(name)) : null)],
         verdict(kind)),
       loud.length ? h('ul', { class: 'lab-checks' }, loud.map((check) => this.#check(check, true))) : null,
       quiet.length ? h('details', { class: 'lab-quiet' },
@@ -118,21 +118,28 @@ export class Audit {
   }
 
   #check(check, loud) {
-    const examples = check.examples ?? [];
+    const shown = (check.examples ?? []).map((one) => example(one, t(check.title)));
+    const first = loud ? shown.shift() : null; // the others say the same of other rows
     return h('li', { class: 'lab-check', data: { check: check.id, verdict: check.verdict } }, verdict(check.verdict),
-      h('div', { class: 'lab-check-words' }, h('p', { class: 'strong', t: check.title }), h('p', null, prose(t(check.words))),
-        examples.length ? h('details', { open: loud && check.verdict === 'fail' ? true : undefined },
-          h('summary', { class: 'caption', t: () => plural('lab.examples', examples.length) }), examples.map(example)) : null));
+      h('div', { class: 'lab-check-words' }, h('p', { class: 'strong', t: check.title }), h('p', null, prose(t(check.words))), first,
+        shown.length ? h('details', null, h('summary', { class: 'caption', t: () => plural(first ? 'lab.examples_more' : 'lab.examples', shown.length) }), shown) : null));
   }
 }
 
+const EXPECTED = { max: 'lab.expected_max', '< max': 'lab.expected_less' };
 const fact = (key, value) => h('span', null, h('span', { class: 'caption', t: key }), ' ', h('span', { class: 'num' }, value));
 
-function example({ row, completion, score, expected, why }) {
+function expectation(value) {
+  if (value in EXPECTED) return t(EXPECTED[value]);
+  return plain(typeof value === 'number' ? number(value) : String(value), h);
+}
+
+function example({ row, completion, score, expected, why }, title) {
+  const told = why ? t(why).toLowerCase() === title.toLowerCase() : true;
   return h('div', { class: 'lab-example' }, exact(typeof completion === 'string' ? completion : JSON.stringify(completion ?? '')),
     h('div', { class: 'row lab-example-facts' },
       row === null || row === undefined ? null : h('span', { class: 'caption num', t: 'lab.row', vars: { n: row + 1 } }),
       fact('lab.scored', number(score ?? null)),
-      expected === null || expected === undefined ? null : fact('lab.expected', plain(typeof expected === 'number' ? number(expected) : String(expected), h))),
-    why ? h('p', { class: 'caption', t: why }) : null);
+      expected === null || expected === undefined ? null : fact('lab.expected', expectation(expected)),
+      told ? null : h('span', { class: 'caption', t: why })));
 }

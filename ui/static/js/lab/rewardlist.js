@@ -41,7 +41,7 @@ export function rewardList(bench) {
       add.focus();
     });
     const words = about
-      ? [h('span', { class: 'strong', t: about.label }), about.custom ? h('span', { class: 'caption', t: 'lab.custom_version', vars: { version: about.custom.version ?? '–' } }) : null, h('code', { class: 'caption' }, visible(name))]
+      ? [h('span', { class: 'strong', t: about.label }), about.custom ? h('span', { class: 'caption', t: 'lab.custom_version', vars: { version: about.custom.version ?? '–' } }) : h('code', { class: 'caption' }, visible(name))]
       : [h('code', null, visible(name)), h('span', { class: 'lab-unknown', t: 'lab.reward_unknown' })];
     return h('div', { class: 'lab-reward', data: { reward: name } },
       h('i', { class: 'lab-hue', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }),
@@ -101,7 +101,7 @@ export function rewardList(bench) {
 
   function offer() {
     const free = [...bench.known.values()].filter((each) => !bench.names.includes(each.name));
-    const option = (each) => h('option', { value: each.name, title: each.help ? t(each.help) : '' }, `${t(each.label)} (${visible(each.name)})`);
+    const option = (each) => h('option', { value: each.name, title: each.help ? t(each.help) : '' }, each.custom ? visible(each.name) : `${t(each.label)} (${visible(each.name)})`);
     const groups = [['lab.built_in', free.filter((each) => !each.custom)], ['lab.own', free.filter((each) => each.custom)]];
     fill(add, h('option', { value: '' }, t('lab.add_reward')), groups.filter(([, all]) => all.length).map(([key, all]) => h('optgroup', { label: t(key) }, all.map(option))));
   }

@@ -222,7 +222,7 @@ export class Score {
 
   #label(name) {
     const about = this.bench.known.get(name);
-    return about ? [h('span', { t: about.label }), ' ', h('code', { class: 'caption' }, plain(name, h))] : plain(name, h);
+    return about && !about.custom ? [h('span', { t: about.label }), ' ', h('code', { class: 'caption' }, plain(name, h))] : plain(name, h);
   }
 }
 
