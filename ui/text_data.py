@@ -50,8 +50,10 @@ SETS: dict[str, Text] = {
         "{name}을(를) 이 컴퓨터에서 지웁니다. 되돌릴 수 없습니다.",
     ),
     "data.delete_used": Text(
-        "{name} is removed from this machine. This cannot be undone. Runs that used it: {n}. They keep their own copy.",
-        "{name}을(를) 이 컴퓨터에서 지웁니다. 되돌릴 수 없습니다. 이를 쓴 실행 {n}개는 각자의 사본을 갖고 있습니다.",
+        "{name} is removed from this machine. This cannot be undone. Runs that used it: {n}. They keep the rows that "
+        "they were started with.",
+        "{name}을(를) 이 컴퓨터에서 지웁니다. 되돌릴 수 없습니다. 이를 쓴 실행 {n}개는 시작할 때의 행을 그대로 "
+        "갖고 있습니다.",
     ),
     "data.delete_yes": Text("Delete the set", "데이터셋 삭제"),
     "data.deleted": Text("{name} is deleted.", "{name}을(를) 삭제했습니다."),
@@ -184,7 +186,7 @@ BRING: dict[str, Text] = {
     "data.name": Text("Name of the set", "데이터셋 이름"),
     "data.taken": Text(
         "{name} has {rows} rows now and takes these instead; runs that used it keep theirs.",
-        "{name}에는 지금 {rows}행이 있고 이 행들로 바뀝니다. 이를 쓴 실행은 각자의 사본을 유지합니다.",
+        "{name}에는 지금 {rows}행이 있고 이 행들로 바뀝니다. 이를 쓴 실행은 시작할 때의 행을 그대로 씁니다.",
     ),
     "data.import": Text("Import {n} rows", "{n}행 가져오기"),
     "data.import_1": Text("Import 1 row", "1행 가져오기"),
