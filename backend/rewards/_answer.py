@@ -45,7 +45,7 @@ JOINT = re.compile(
 NAME = re.compile(
     r"\s*(?:(?P<symbol>(?:[A-Za-z]|\\(?:alpha|beta|gamma|delta|theta|lambda|mu|phi|omega|sigma|rho|tau|epsilon|Delta|varphi))"
     r"'*(?:_(?:\w|\{\w+\}))?(?:\(\s*[A-Za-z](?:\s*,\s*[A-Za-z])*\s*\))?)|\((?:\s*[A-Za-z]\s*,)+\s*[A-Za-z]\s*\)"
-    r"|[^\W\d_][^\W\d]*(?:\s+[^\W\d]+){0,5}|\x02[^\x02\d=]*\x02)\s*"
+    r"|[A-Za-z](?:_\{?\w\}?)?(?:\s*:\s*[A-Za-z](?:_\{?\w\}?)?)+|[^\W\d_][^\W\d]*(?:\s+[^\W\d]+){0,5}|\x02[^\x02\d=]*\x02)\s*"
 )
 EQUALS = re.compile(r"(?<![<>!:=])=(?!=)|\\approx(?![A-Za-z])|\\in(?![A-Za-z])")
 PLUS_MINUS = re.compile(r"\\pm(?![A-Za-z])\s*")
@@ -133,7 +133,7 @@ def _named(text: str) -> tuple[str | None, str]:
     for label, value in ((pieces[0], pieces[-1]), (pieces[-1], pieces[0])):
         found = NAME.fullmatch(label)
         if found and not (label is pieces[-1] and (len(pieces) > 2 or NAME.fullmatch(value))):
-            return re.sub(r"\s", "", found["symbol"] or "") or None, value
+            return re.sub(r"[\s{}]", "", found["symbol"] or "") or None, value
     values = [number(piece) for piece in pieces]
     if (
         all(value and not value[1].strip() for value in values)

@@ -61,8 +61,11 @@ DROPPED = re.compile(
     r"(?![A-Za-z])\.?|(?<!\\)\\[!()\[\]]|\\color\{[a-z]+\}"
 )
 SPACE = re.compile(
-    r"(?<!\\)\\(?:[,;: ]|q?quad(?![A-Za-z])|enspace(?![A-Za-z])|thinspace(?![A-Za-z]))|(?<!\d)~|~(?!\d)|&nbsp;"
+    r"(?<!\\)\\(?:[,;: ]|q?quad|enspace(?![A-Za-z])|thinspace(?![A-Za-z]))|(?<!\d)~|~(?!\d)|&nbsp;"
 )
+NO_SPACE = re.compile(r"\\!\s*")
+DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")  # \\frac, from a text that was escaped twice
+ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\s*\{[^{}]*\}(.*?)\\end\{array\}\s*[)\]]", re.S)
 DEGREE = re.compile(
     r"\s*\^\s*(?:\\circ(?![A-Za-z])|\{\s*\\circ\s*\})|\s*\\degree(?![A-Za-z])|(?<=\d)\s*\\circ(?![A-Za-z])"
 )
@@ -88,8 +91,11 @@ RENAMED = {
     r"\infinity": r"\infty ",
     r"\langle": "(",
     r"\rangle": ")",
+    ">=": r"\ge ",
+    "<=": r"\le ",
+    "!=": r"\ne ",
 }
-RENAME = re.compile("|".join(re.escape(name) + "(?![A-Za-z])" for name in RENAMED))
+RENAME = re.compile("|".join(re.escape(name) + ("(?![A-Za-z])" if name[0] == "\\" else "") for name in RENAMED))
 ESCAPED = re.compile(r"\\([%#&_])")
 PAIRS = ("**", "__", "*", "_", "`", '"', "'", "“”", "‘’", "「」")
 ENDING = re.compile(
@@ -101,7 +107,9 @@ ENDING = re.compile(
 def plain(text: str) -> str:
     """The text in the one way; see above."""
     text = _letters(CALCULATOR.sub("", text))
-    text = SPACE.sub(" ", text.replace("{,}", ",").replace(r"\!", "")).strip()
+    if r"\begin" not in text:
+        text = DOUBLED.sub(r"\\", text)
+    text = SPACE.sub(" ", NO_SPACE.sub("", text.replace("{,}", ","))).strip()
     text = _dollars(_undressed(text))
     for _ in range(6):
         opened = _unwrapped(text)
@@ -109,7 +117,7 @@ def plain(text: str) -> str:
             break
         text = BARE_TEXT.sub(" ", opened)
     text = RENAME.sub(lambda found: RENAMED[found[0]], _fractions(DROPPED.sub("", text)))
-    text = ESCAPED.sub(r"\1", DEGREE.sub("°", text))
+    text = ESCAPED.sub(r"\1", DEGREE.sub("°", ARRAY.sub(r"\\begin{bmatrix}\1\\end{bmatrix}", text)))
     text = PYTHON_POWER.sub("^", _undressed(text))
     return _ended(re.sub(r"[ \t\r]+", " ", text).strip())
 

@@ -40,7 +40,8 @@ BARE_BOX = re.compile(r"[-+−]?\d[\d,]*(?:\.\d+)?%?|[A-Za-z](?![A-Za-z])")
 BRACE = re.compile(r"\\.|[{}]", re.S)
 HASHES = re.compile(r"(?<!#)####(?!#)")
 AND_OR = r"(?:,|;|\\text\{\s*(?:and|or)\s*\}|\b(?:and|or)\b|또는|혹은|그리고|와|과)"
-BETWEEN = re.compile(rf"[\s$*]*{AND_OR}\s*(?:and\b|or\b)?[\s$*]*")
+DRESS = r"(?:[\s$*]|\\q?quad|\\[()\[\]])*"
+BETWEEN = re.compile(rf"{DRESS}{AND_OR}\s*(?:and\b|or\b)?{DRESS}")
 LISTED_AFTER = re.compile(rf"[\s$*]*{AND_OR}\s*[$\\]*[-+−]?\w")
 LISTED_BEFORE = re.compile(rf"[\w}}$]\s*{AND_OR}[\s$*]*\Z")
 PHRASE = re.compile(
@@ -193,8 +194,17 @@ def _unmarked(text: str) -> Found | None:
     for mark in reversed(list(PHRASE.finditer(text))[-MARKS:]):
         start, content = _content(text, mark.end())
         if content and not NO_ANSWER.match(content):
-            return Found("phrase", content, (mark.start(), start + len(content)))
+            at = content.find(tail := _said(content))
+            return Found("phrase", tail, (mark.start(), start + at + len(tail)))
     return None
+
+
+def _said(content: str) -> str:
+    """The 120 of "the volume of the box is 120"."""
+    if not NOT_A_HEADING.match(content) and not re.search(r"\bor\b", content):
+        last = re.search(r".*\s(?:is|are|equals)\s+(.+)", content, re.S)
+        return last[1] if last else content
+    return content
 
 
 def _content(text: str, start: int) -> tuple[int, str]:
