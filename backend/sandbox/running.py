@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from backend import device
 from backend.sandbox.child import GRACE_S, Child, read_some, ready
 from backend.sandbox.outcome import Answer, Outcome, Program, Ran, SandboxUnavailable
 
@@ -20,8 +22,19 @@ DEADLY = {signal.SIGXCPU: Outcome.TIMEOUT, signal.SIGKILL: Outcome.OOM}
 
 def at_once() -> int:
     """How many programs run at a time: one a core, as each has a limit of wall time; 2 to 32."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(32, max(2, cores))
+    return min(32, max(2, device.cores()))
+
+
+_slots = [threading.BoundedSemaphore(at_once())]
+
+
+def _new_slots() -> None:
+    """After a fork: whoever held the old ones is in the other process."""
+    _slots[0] = threading.BoundedSemaphore(at_once())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_slots)
 
 
 def run_many(programs: Sequence[Program]) -> list[Ran]:
@@ -34,10 +47,11 @@ def run_many(programs: Sequence[Program]) -> list[Ran]:
 
 def run(program: Program) -> Ran:
     """One program, in the calling thread; on another zygote where the first one was lost meanwhile."""
-    try:
-        return _run(program)
-    except SandboxUnavailable:
-        return _run(program)
+    with _slots[0]:
+        try:
+            return _run(program)
+        except SandboxUnavailable:
+            return _run(program)
 
 
 def _run(program: Program) -> Ran:

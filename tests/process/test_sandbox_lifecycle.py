@@ -208,7 +208,7 @@ works = "from inside import selftest as s; s.ATTACKS = (s.Attack('an attack that
 host.BOOT = host.BOOT.replace("main({fd}", works + "main({fd}")
 """
 REFUSALS = {
-    "another system": ("import sys\nsys.platform = 'darwin'", "it needs Linux, this is darwin"),
+    "another system": ("import sys, psutil\nsys.platform = 'darwin'", "it needs Linux, this is darwin"),
     "another machine": (
         "import os\nhere = os.uname()\nos.uname = lambda: os.uname_result((*here[:4], 'riscv64'))",
         "this is riscv64",
@@ -247,7 +247,7 @@ refused(lambda: get('sql').verdicts(['SELECT 1'], ground_truth=['SELECT 1']))
 
 def test_it_imports_where_there_is_no_posix() -> None:
     source = (
-        "import sys\n"
+        "import sys, psutil\n"
         "for name in ('fcntl', 'resource', 'pwd', 'grp'): sys.modules[name] = None\n"
         "import subprocess\n"
         "sys.platform = 'win32'\n"

@@ -29,7 +29,15 @@ aliases ascii base64_codec charmap cp1252 cp437 cp949 euc_kr hex_codec idna iso8
 quopri_codec raw_unicode_escape rot_13 undefined unicode_escape utf_16 utf_16_be utf_16_le utf_32 utf_32_be utf_32_le
 utf_7 utf_8 utf_8_sig uu_codec zlib_codec
 """
-ALSO = ("unittest.mock", "multiprocessing", "__future__", "_strptime", "numpy")
+ALSO = (
+    "unittest.mock",
+    "multiprocessing.pool",
+    "multiprocessing.dummy",
+    "multiprocessing.popen_fork",
+    "__future__",
+    "_strptime",
+    "numpy",
+)
 NOT_BELOW = {"__main__", "test", "tests"}
 PARTS_OF_NUMPY = """
 char ctypeslib dtypes exceptions fft lib.recfunctions lib.stride_tricks linalg ma polynomial random rec strings
