@@ -100,7 +100,9 @@ def _said(
     return (extracted if any(e is not None for e in extracted) else ()), (reasons if any(reasons) else ())
 
 
-def _cut(text: str | None) -> str | None:
+def _cut(said: Any) -> str | None:
+    """A reward of a user's may say what is no text."""
+    text = said if said is None or isinstance(said, str) else str(said)
     return text if text is None or len(text) <= KEPT_CHARACTERS else text[:KEPT_CHARACTERS] + "…"
 
 

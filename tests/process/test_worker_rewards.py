@@ -154,5 +154,7 @@ def test_a_template_that_opens_the_thought_is_noticed(home: Home, tmp_path: Path
     assert config["reward_args"] == args
     used = effective.of_run(home.dir(run_id), config["reward_args"])
     assert used == {"format": {"template": "think_answer", "prefilled": True}, "language": {"prefilled": False}}
+    script = export(home.settings, home.reader, home.run(run_id), "script", tmp_path / "script.py").read_text()
+    assert "'template': 'think_answer', 'prefilled': True" in script
     other = home.create(max_steps=1, rewards=["format"])
     assert effective.of_run(home.dir(other), {"format": {}}) == {"format": {}}
