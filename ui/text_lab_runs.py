@@ -75,6 +75,10 @@ TEXTS: dict[str, Text] = {
     "lab.advice_filter": Text("filter", "거르기"),
     "lab.advice_warm_up": Text("warm up first", "먼저 워밍업"),
     "lab.advice_mend": Text("mend first", "먼저 고치기"),
+    "lab.unscored": Text(
+        "{share} of the completions have no score from any reward.",
+        "답변의 {share}는 어떤 보상에서도 점수를 받지 못했습니다.",
+    ),
     "lab.fact_accuracy": Text("right answers", "정답률"),
     "lab.fact_reward": Text("mean reward", "평균 보상"),
     "lab.fact_truncated": Text("cut off", "잘림"),

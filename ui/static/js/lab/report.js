@@ -25,6 +25,7 @@ function parts(report, { run, ended, lab }) {
     advice ? h('div', { class: 'lab-verdict-head', data: { verdict: KIND[advice.verdict] ?? 'skip', advice: advice.verdict } },
       verdict(KIND[advice.verdict] ?? 'skip', `lab.advice_${advice.verdict}`), h('p', null, prose(t(advice.words)))) : null,
     ended ? null : h('p', { class: 'caption', t: () => t('lab.probe_so_far', { n: report.prompts }) }),
+    report.unscored > 0 ? h('p', { class: 'lab-unscored', t: () => t('lab.unscored', { share: percent(report.unscored) }) }) : null,
     ended ? filter(report, run, lab) : null,
     h('div', { class: 'lab-facts' }, facts(report)),
     h('div', { class: 'lab-report-grid' }, rates(report), dead(report)),
