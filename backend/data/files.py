@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,12 @@ from backend.errors import NotFound, Refused
 from backend.text import Text
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".ndjson")
+MAGIC = {
+    b"PK\x03\x04": ("a zip or Excel file", "zip 또는 엑셀 파일"),
+    b"\x1f\x8b": ("a gzip file", "gzip 파일"),
+    b"PAR1": ("a Parquet file", "Parquet 파일"),
+    b"%PDF": ("a PDF", "PDF"),
+}
 SMALL = 20_000_000  # bytes that are read to count rows
 
 __all__ = ["ARGUMENTS", "SUFFIXES", "check", "count", "open_table", "rows", "shape"]
@@ -44,6 +51,10 @@ def open_table(path: Path, mapping: FileMapping, name: str | None = None) -> Tab
         if suffix == ".parquet":
             table.records = _guarded(read_parquet.read(path, table), shown)
             return table
+        other = _of_another_kind(path)
+        if other is not None:
+            table.records = iter([other])
+            return table
         found = encoding.detect(path, mapping.encoding)
     except OSError as error:
         raise _unreadable(shown, error) from error
@@ -59,6 +70,17 @@ def open_table(path: Path, mapping: FileMapping, name: str | None = None) -> Tab
     if found.fault is not None:
         table.records = _decoded(table.records, table, found.name)
     return table
+
+
+def _of_another_kind(path: Path) -> Fault | None:
+    """A file that only has the name of a text file."""
+    with path.open("rb") as file:
+        head = file.read(8)
+    for magic, (en, ko) in MAGIC.items():
+        if head.startswith(magic):
+            what = Text(f"is {en} under the name of a text file", f"이름과 달리 {ko}입니다")
+            return Fault(None, None, what, "other_kind", True)
+    return None
 
 
 def _text_records(
@@ -154,6 +176,15 @@ def _refusal(fault: Fault, name: str, key: str | None) -> Refused:
         f"{fault.what.en}. Set dataset_args.{argument}", f"{fault.what.ko}. dataset_args.{argument}을 지정하세요"
     )
     return Fault(fault.row, fault.column, said, fault.code).refusal(name)
+
+
+def digest(path: Path) -> str | None:
+    """SHA-256 of a file as it stands; None where it has gone."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def columns(path: Path, mapping: FileMapping | None = None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
@@ -13,6 +14,7 @@ from backend.text import Text
 
 DELIMITERS = {",": ("comma", "쉼표"), "\t": ("tab", "탭"), ";": ("semicolon", "세미콜론"), "|": ("bar", "세로줄")}
 SAMPLE_LINES, SAMPLE_ROWS = 400, 40
+SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)
 
 
 def read(lines: Iterator[str], table: Table, delimiter: str | None, usual: str) -> Iterator[Record | Fault]:
@@ -27,7 +29,10 @@ def read(lines: Iterator[str], table: Table, delimiter: str | None, usual: str) 
 
 
 def _rows(lines: Iterator[str], table: Table, delimiter: str | None, usual: str) -> Iterator[Record | Fault]:
-    sample = list(islice(lines, SAMPLE_LINES)) if delimiter is None else []
+    sample = list(islice(lines, SAMPLE_LINES if delimiter is None else 1))
+    said = SEPARATOR.fullmatch(sample[0].strip()) if sample else None  # Excel's own first line
+    if said is not None:
+        sample, delimiter = sample[1:], delimiter or said[1]
     table.delimiter = delimiter or sniff("".join(sample), usual)
     if delimiter is None and table.delimiter != usual:
         en, ko = DELIMITERS[table.delimiter]

@@ -55,7 +55,7 @@ class WarmupConfig(DataConfig, Protocol):
 class DataSplit:
     """What a run trains on and is judged by. `columns` are those of the rows, the prompt among them.
 
-    `sha256`: of the stored set's state.
+    `sha256`: of the stored set's state, or of the file.
     """
 
     train: list[dict[str, Any]]
@@ -154,7 +154,9 @@ def load(config: DataConfig, home: Path | None = None) -> DataSplit:
             sha256, _ = stored.state(config.dataset, home, sha256_of(config))
             train, held = hold_out(stored.rows(Store(home), sha256, args), config.eval_size, seed)
         case "file":
-            train, held = hold_out(files.rows(Path(config.dataset).expanduser(), args), config.eval_size, seed)
+            path = Path(config.dataset).expanduser()
+            train, held = hold_out(files.rows(path, args), config.eval_size, seed)
+            sha256 = files.digest(path)
         case "hub":
             check_args(config.dataset, args)
             # The only user of the `datasets` package is the worker, which is where this branch runs.

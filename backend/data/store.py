@@ -164,7 +164,7 @@ class Store:
                 raise Refused(
                     Text(f"name: there is a set {name!r} already", f"name: {name!r} 데이터셋이 이미 있습니다")
                 )
-            earlier = self.meta(name)["states"] if path.is_file() else []
+            earlier = self.meta(name).get("states", []) if path.is_file() else []
             size, count = written.size, written.rows
             sha256 = written.finish()
             states = [state for state in earlier if state != sha256] + [sha256]

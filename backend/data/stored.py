@@ -51,7 +51,7 @@ def state(dataset: str, home: Path, sha256: str | None, kind: str = "prompts") -
     store = Store(home)
     meta = store.meta(dataset) if store.has(dataset) else None
     if sha256 is not None and (meta is None or meta["sha256"] != sha256):
-        if meta is not None and sha256 not in meta["states"]:
+        if meta is not None and sha256 not in meta.get("states", []):
             raise Refused(
                 Text(
                     f"dataset_sha256: {sha256[:12]}… was never the state of {dataset!r}; empty means the newest",

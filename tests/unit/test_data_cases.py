@@ -63,7 +63,9 @@ def test_an_encoding_can_be_given_and_is_then_taken_at_its_word(tmp_path: Path) 
     assert not report["ok"]
     assert report["problems"][0]["row"] == 1
     assert {"encoding": "latin-1"} in [offer["mapping"] for offer in report["offers"]]
-    assert check(path, encoding="latin1" if False else "latin-1")["preview"] == [{"prompt": "café", "ground_truth": "é"}]
+    assert check(path, encoding="latin1" if False else "latin-1")["preview"] == [
+        {"prompt": "café", "ground_truth": "é"}
+    ]
     with pytest.raises(Refused, match="encoding: 'klingon' is not one"):
         check(path, encoding="klingon")
     wrong = write(tmp_path, "b.csv", as_text("csv").encode("cp949"))
@@ -246,7 +248,11 @@ def test_the_preview_has_fifty_rows_and_problems_are_capped_with_true_counts(tmp
     report = check(write(tmp_path, "a.jsonl", "\n".join(lines)))
     assert len(report["preview"]) == 50
     assert len(report["problems"]) == 200
-    assert (report["counts"]["blank_prompt"], report["counts"]["bad_rows"], report["counts"]["usable"]) == (900, 900, 100)
+    assert (report["counts"]["blank_prompt"], report["counts"]["bad_rows"], report["counts"]["usable"]) == (
+        900,
+        900,
+        100,
+    )
 
 
 @pytest.mark.parametrize(
@@ -271,3 +277,16 @@ def test_what_cannot_be_read_is_said_with_its_row(
     (problem, *_) = report["problems"]
     assert said in problem["what"]["en"]
     assert problem["row"] == row
+
+
+def test_excels_own_first_line_names_the_delimiter(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "sep=;\nprompt;ground_truth\na,b;1\n")
+    assert files.rows(path, {})[0]["prompt"] == "a,b"
+    assert check(path)["columns"] == ["prompt", "ground_truth"]
+
+
+@pytest.mark.parametrize(("head", "said"), [(b"PK\x03\x04", "Excel"), (b"\x1f\x8b\x08", "gzip"), (b"%PDF-1.7", "PDF")])
+def test_other_files_under_the_name_of_a_csv_are_told(tmp_path: Path, head: bytes, said: str) -> None:
+    report = check(write(tmp_path, "a.csv", head + b"\x00\xff" * 50))
+    assert not report["ok"]
+    assert said in report["problems"][0]["what"]["en"]

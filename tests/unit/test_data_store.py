@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import pytest
 
 from backend import data
 from backend.config import RunConfig, check
+from backend.data import sampling
 from backend.data.service import DataService
 from backend.data.split import question
 from backend.data.store import ObjectWriter, Store, valid_name
@@ -246,3 +248,22 @@ def test_many_imports_at_once_keep_every_name_and_state(sets: DataService, tmp_p
 def test_columns_of_a_dataset_file_may_not_say_of_what_kind_it_is(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="there is no argument 'kind'"):
         data.check_args("a.jsonl", {"kind": "sft"})
+
+
+def test_of_a_large_file_the_first_rows_are_drawn_from(
+    sets: DataService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "LARGEST", 100)
+    monkeypatch.setattr(sampling, "FIRST", 30)
+    path = write(tmp_path, [*numbered(100), {"prompt": " "}])
+    drawn = sets.sample({"dataset": str(path), "eval_size": 5}, 8)
+    assert len(drawn) == 8
+    assert all(int(row["ground_truth"]) < 30 for row in drawn)
+    assert drawn == sets.sample({"dataset": str(path), "eval_size": 5}, 8)
+    assert len(sets.rows({"dataset": str(path), "eval_size": 5}, 4)) == 4
+
+
+def test_the_hash_of_a_file_is_told_with_its_rows(tmp_path: Path) -> None:
+    path = write(tmp_path, numbered(10))
+    split = data.load(RunConfig(dataset=str(path), eval_size=2))
+    assert split.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
