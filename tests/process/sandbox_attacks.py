@@ -40,7 +40,7 @@ def refused(name: str, *lines: str) -> Attack:
 
 
 HEAD = "import ctypes, fcntl, io, mmap, os, resource, signal, socket, subprocess, sys, threading, time"
-ERRORS = "(OSError, RuntimeError, ValueError)"
+ERRORS = "(OSError, RuntimeError, ValueError, ImportError)"
 LIBC = "\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 
 TIME_AND_SPACE = [
