@@ -16,6 +16,7 @@ LARGEST_CHUNK = 512
 LARGEST_CUSTOM = 16  # a batch with a text that hangs is judged again one by one, each up to its limit
 DEAR_CALL_S = 0.5  # a call that takes this long whatever is in it is made with as much as possible
 SECOND_CHUNK = 8
+SURE = 3  # larger calls before their time is believed: the first may start processes
 QUICK_S = 0.01  # a completion; slower rewards are asked less
 CHARACTERS_A_TOKEN = 4  # for made-up completion_ids: a reward that counts them sees a likely number
 
@@ -93,7 +94,7 @@ class Bench:
         largest = LARGEST_CUSTOM if self.custom and not dear else LARGEST_CHUNK
         if not self.calls or self.hung:
             return 1  # the first call tells how slow it is
-        if all(call.count == 1 for call in self.calls):
+        if sum(call.count >= SECOND_CHUNK for call in self.calls) < SURE and self.single() < DEAR_CALL_S:
             return SECOND_CHUNK
         return max(1, min(largest, int(CHUNK_S / max(self.marginal(), 1e-6))))
 
@@ -118,8 +119,8 @@ class Bench:
         large = [call for call in self.calls if call.count >= max(SECOND_CHUNK, small.count + 1)]
         if not large:
             return small.seconds / small.count
-        slopes = [(call.seconds - small.seconds) / (call.count - small.count) for call in large]
-        return max(statistics.median(slopes), 0.0)
+        slopes = sorted((call.seconds - small.seconds) / (call.count - small.count) for call in large)
+        return max(slopes[len(slopes) // 4], 0.0)  # not the median: calls that start a process are among them
 
     def few(self, count: int) -> int:
         """How many of `count` a reward this slow is asked."""

@@ -17,6 +17,7 @@ GOLD_NAMES = (
 )  # fmt: skip
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 GROUPED = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+NUMBERED = re.compile(r"^\.?(?:\d+[.:)]|premise\s*\d*\s*:|전제\s*\d*\s*:)\s*", re.IGNORECASE)
 OPPOSITES = {"yes": "no", "no": "yes", "true": "false", "false": "true", "예": "아니오", "아니오": "예"}
 FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
@@ -156,10 +157,10 @@ def prompt_text(prompt: Any) -> str:
 
 def first_premise(prompt: str) -> str:
     """The first sentence or line of a task that says something: what a lazy answer would repeat."""
-    lines = [line.strip(" \t-*•") for line in re.split(r"\n+|(?<=[.?!])\s+", prompt)]
-    numbered = next((line for line in lines if re.match(r"(?:\d+[.:)]|premise\b|전제)", line, re.IGNORECASE)), None)
+    lines = [line.strip(" \t-*•") for line in re.split(r"\n+|(?<=[^\d\s.][.?!])\s+", prompt)]
+    numbered = next((line for line in lines if NUMBERED.match(line)), None)
     chosen = numbered or next((line for line in lines if len(line) > 3), prompt.strip())
-    return re.sub(r"^(?:\d+[.:)]|premise\s*\d*\s*:|전제\s*\d*\s*:)\s*", "", chosen, flags=re.IGNORECASE)
+    return NUMBERED.sub("", chosen).strip()
 
 
 def kind_of(values: Sequence[Any]) -> Literal["text", "number", "mixed", "other", "none"]:

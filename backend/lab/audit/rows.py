@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from backend.errors import Refused, StudioError
@@ -12,6 +11,7 @@ from backend.text import Text
 from storage.reader import Reader
 
 Row = dict[str, Any]
+FEWER = 4
 
 
 def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,7 +27,12 @@ def sample(settings: Settings, reader: Reader | None, values: Mapping[str, Any],
         raise ValueError("a reader is needed to find the rows of a configuration")
     from backend.data.service import DataService
 
-    return DataService(settings, reader).sample(values, count)
+    args = dict(values.get("dataset_args") or {})
+    if values.get("dataset") == "arithmetic":
+        # Problems of the same kind, without generating thousands to look at a few.
+        known = args.get("rows", FEWER * count)
+        args["rows"] = min(known, FEWER * count) if isinstance(known, int) else known
+    return DataService(settings, reader).sample({**values, "dataset_args": args}, count)
 
 
 def checked(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
@@ -59,7 +64,3 @@ def step_seconds(reader: Reader | None, values: Mapping[str, Any]) -> float | No
         return measured(reader, values)
     except StudioError:
         return None
-
-
-def as_config(values: Mapping[str, Any]) -> SimpleNamespace:
-    return SimpleNamespace(**values)

@@ -120,7 +120,7 @@ def try_formats(subject: Subject, chosen: Sequence[Format]) -> None:
     # What nothing is worth: an empty completion, and another row's answer.
     base = [(row, "") for row in rows]
     golds = subject.golds()
-    other = [(row, form.text(_alike(subject, row, golds[row]))) for form in chosen for row in rows]
+    other = [(row, form.text(alike(subject, row, golds[row]))) for form in chosen for row in rows]
     found = subject.bench.judge([*asked, *base, *other])
     for at, form in enumerate(chosen):
         subject.by_format[form.id] = found[at * len(rows) : (at + 1) * len(rows)]
@@ -132,7 +132,7 @@ def try_formats(subject: Subject, chosen: Sequence[Format]) -> None:
         subject.kind = _kind(subject, [text for _, text in asked], found[: len(asked)], others)
 
 
-def _alike(subject: Subject, row: int, gold: Any) -> str:
+def alike(subject: Subject, row: int, gold: Any) -> str:
     """A wrong answer as long as the right one: a reward of the length cannot tell them apart."""
     own = subject.answers[row] or ""
     same = [each for each in distractors(subject.answers, row, 6, gold) if len(each) == len(own)]

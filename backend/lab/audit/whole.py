@@ -14,6 +14,7 @@ from backend.text import Text
 SUITS = 0.9  # of what a reward can give to right answers at all
 TRIED = 8
 UNREADABLE = 0.05
+AGAINST = 0.02  # of what the task gives: less is no opposition
 
 GOLDS = Text(en="The ground truths can be read", ko="정답 열을 읽을 수 있음")
 TASK = Text(en="Something judges the answer", ko="답을 판정하는 보상이 있음")
@@ -142,7 +143,7 @@ def total_checks(subjects: Sequence[Subject], weights: Sequence[float], form: Fo
     }
     yield from _wins(subjects, weights, tables, count, right, wrong)
     yield from _weights(subjects, gains, forms)
-    against = [name for name, gain in gains.items() if gain < -1e-9]
+    against = [name for name, gain in gains.items() if gain < -AGAINST * max(gains.values())]
     if against and sum(gains.values()) > 0:
         words = Text(
             en=f"{', '.join(against)} gives a wrong answer more than a right one, against the others.",

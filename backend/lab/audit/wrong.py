@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backend.lab.audit.bench import Judged
-from backend.lab.audit.formats import THOUGHT
+from backend.lab.audit.formats import BY_ID, THOUGHT
 from backend.lab.audit.golds import distractors, first_premise, prompt_text, wrong_answer
 from backend.lab.audit.report import Check, Example
 from backend.lab.audit.subject import Subject
@@ -17,6 +17,7 @@ LONG_TRIED = 2
 LONG = 50_000
 FAILS = 0.5  # of the rows: a way to the maximum
 WARNS = 0.15
+WITHOUT_GOLD = ("empty", "tags_only", "echo", "premise", "long")
 PARTLY = 0.5  # of the span, on average: it pays although it is no answer
 
 Made = str | None
@@ -101,14 +102,23 @@ PROBES = (
 
 
 def wrong_checks(subject: Subject, thinks: bool) -> Iterator[Check]:
-    """Every probe on the rows whose right answer gets the maximum. `thinks`: the rewards demand a thought."""
-    if subject.kind != "task" or subject.form is None:
-        return
-    rows = subject.usable()[: subject.bench.few(TRIED)]
-    if not rows:
+    """Every probe on the rows whose right answer gets the maximum. `thinks`: the rewards demand a thought.
+
+    Where nobody knows a right answer, but the reward says what its maximum is, those that need none, on any rows.
+    """
+    if subject.kind != "task":
         return
     programs = subject.name in ("code", "sql")
     chosen = [probe for probe in PROBES if probe.code or not programs]
+    known = any(answer is not None for answer in subject.answers)
+    rows = subject.usable()[: subject.bench.few(TRIED)]
+    if not known and subject.bench.reward.bounds is not None:
+        subject.form = BY_ID["answer"]
+        subject.low, subject.top = subject.bench.reward.bounds
+        rows = list(range(min(subject.bench.few(TRIED), len(subject.rows))))
+        chosen = [probe for probe in chosen if probe.id in WITHOUT_GOLD]
+    if not rows or subject.form is None:
+        return
     asked = [
         (probe, row, text)
         for probe in chosen
@@ -120,7 +130,7 @@ def wrong_checks(subject: Subject, thinks: bool) -> Iterator[Check]:
         mine = [(row, text, each) for (p, row, text), each in zip(asked, judged, strict=True) if p is probe]
         if mine:
             yield _said(subject, probe, mine, thinks)
-    if not programs:
+    if known and not programs:
         yield from _order(subject, rows)
 
 
