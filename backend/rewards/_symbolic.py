@@ -54,10 +54,13 @@ def _agree(gold: str, answer: str) -> dict[str, Any]:
 
     wanted, given = read(gold, gold=True), read(answer)
     if wanted is None or given is None:
-        return {"equal": False, "why": "nothing to compare"}
+        return {"equal": False, "why": "not equal to the ground truth"}
     if compare(wanted, given, equal):
         return {"equal": True, "why": "equal, by algebra"}
-    return {"equal": False, "why": f"cannot be read as mathematics: {unread[0]}" if unread else "not equal"}
+    return {
+        "equal": False,
+        "why": f"cannot be read as mathematics: {unread[0]}" if unread else "not equal to the ground truth",
+    }
 
 
 class Unreadable(Exception):

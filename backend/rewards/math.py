@@ -124,7 +124,8 @@ def _golds(ground_truth: object) -> tuple[tuple[str, ...], str]:
     """The readable texts, and why there is none."""
     if isinstance(ground_truth, (list, tuple)):
         parts = [
-            _golds(gold) if not isinstance(gold, (list, tuple)) else ((), "a list in a list") for gold in ground_truth
+            _golds(gold) if not isinstance(gold, (list, tuple)) else ((), "the ground truth is a list in a list")
+            for gold in ground_truth
         ]
         texts = tuple(text for found, _ in parts for text in found)
         return texts, "" if texts else parts[0][1] if parts else "there is no ground truth"

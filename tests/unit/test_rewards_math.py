@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backend import rewards
+from backend.rewards import reasons
 from backend.rewards.extract import final_answer, no_answer, reasoning
 from backend.rewards.verdict import Verdict
 from tests.unit.test_rewards_exact import CASES
@@ -142,6 +143,8 @@ def test_each_verdict_says_what_it_saw_and_why() -> None:
     ]
     found = judged([(text, gold) for text, gold, *_ in rows])
     assert [(verdict.extracted, verdict.reason) for verdict in found] == [row[2:] for row in rows]
+    told = [verdict.reason or "" for verdict in [*found, *judged([("\\boxed{5}", gold) for gold in NOT_READABLE])]]
+    assert [reason for reason in told if reasons.text(reason).ko == reason] == []
 
 
 def test_reasoning_is_told_from_the_rest() -> None:
