@@ -14,6 +14,7 @@ from backend import killable, rewards
 from backend.data.faults import Fault, clip
 from backend.data.messages import empty
 from backend.errors import StudioError
+from backend.rewards import reasons
 from backend.text import Text
 
 MOST, LONGEST = 2_000, 10_000  # different ground truths that are tried, and characters of one
@@ -98,7 +99,9 @@ class GoldCheck:
         for key, why in zip(asked, told, strict=True):
             if why:
                 self.counts["empty_sql"] = self.counts.get("empty_sql", 0) + 1
-                yield Fault(queries[key], "ground_truth", Text(f"sql: {why}", f"sql: {why}"), "empty_sql")
+                yield Fault(
+                    queries[key], "ground_truth", Text(f"sql: {why}", f"sql: {reasons.text(why).ko}"), "empty_sql"
+                )
 
     def notes(self) -> list[Text]:
         found = list(self._notes)
@@ -171,9 +174,10 @@ def _words(name: str, why: str, seen: _Seen) -> Text:
     value = clip(seen.value if isinstance(seen.value, str) else json.dumps(seen.value, default=str))
     more = seen.rows - 1
     also, also_ko = (f" (and in {more} more rows)", f" (다른 {more}개 행도 같음)") if more else ("", "")
+    said = reasons.text(why)
     return Text(
-        f"{name} cannot judge {value!r}: {why}{also}",
-        f"{name} 보상은 {value!r}을(를) 판단할 수 없습니다: {why}{also_ko}",
+        f"{name} cannot judge {value!r}: {said.en}{also}",
+        f"{name} 보상은 {value!r}을(를) 판단할 수 없습니다: {said.ko}{also_ko}",
     )
 
 

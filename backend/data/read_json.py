@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -11,19 +10,10 @@ from typing import Any
 from backend.data.encoding import LineTooLong
 from backend.data.encoding import lines as whole_lines
 from backend.data.faults import LARGEST_CELL, Fault, Record, Table, no_json, no_object
+from backend.data.json_text import DECODER, SPACE, Broken, JsonText
 from backend.text import Text
 
-PIECE = 1 << 18
 GIVE_UP = 20  # lines that are no JSON, before the file is taken for something else
-SPACE = " \t\r\n"
-
-
-def _constant(name: str) -> Any:
-    """NaN stands for a missing number in files that pandas wrote; an infinity is no value that anybody meant."""
-    return None if name == "NaN" else math.inf if name == "Infinity" else -math.inf
-
-
-DECODER = json.JSONDecoder(parse_constant=_constant)
 
 
 def read(pieces: Iterator[str], table: Table, is_row: Callable[[Mapping[str, Any]], bool]) -> Iterator[Record | Fault]:
@@ -111,10 +101,10 @@ def _objects(
 ) -> Iterator[Record | Fault]:
     """A first line that is no JSON by itself: an object over several lines, perhaps with more after it, or broken."""
     held.append(line)
-    whole = _Text(lines, line, held)
+    whole = JsonText(lines, line, held)
     try:
         first = whole.value()
-    except (_Broken, LineTooLong, RecursionError) as error:
+    except (Broken, LineTooLong, RecursionError) as error:
         yield from _broken(chain(held, lines), table, number, error)
         return
     held.clear()
@@ -128,7 +118,7 @@ def _objects(
         row += 1
         try:
             value = whole.value()
-        except (_Broken, LineTooLong, RecursionError) as error:
+        except (Broken, LineTooLong, RecursionError) as error:
             yield no_json(row, number + whole.line, _why(error), fatal=True)
             return
         yield Record(row, value) if isinstance(value, dict) else no_object(row, number + whole.line)
@@ -150,7 +140,7 @@ def _broken(lines: Iterator[str], table: Table, number: int, error: Exception) -
 
 
 def _array(pieces: Iterator[str], number: int) -> Iterator[Record | Fault]:
-    text = _Text(pieces)
+    text = JsonText(pieces)
     text.next_mark()
     text.at += 1  # the bracket
     row = 0
@@ -172,7 +162,7 @@ def _array(pieces: Iterator[str], number: int) -> Iterator[Record | Fault]:
             text.next_mark()
         if text.next_mark() is not None:
             yield no_json(row + 1, number + text.line, "text after the end of the array", fatal=True)
-    except (_Broken, LineTooLong, RecursionError) as error:
+    except (Broken, LineTooLong, RecursionError) as error:
         yield no_json(max(row, 1), number + text.line, _why(error), fatal=True)
 
 
@@ -184,69 +174,3 @@ def _why(error: Exception) -> str:
 
 def _too_long(row: int, number: int) -> Fault:
     return no_json(row, number, f"longer than {LARGEST_CELL:,} characters", fatal=True)
-
-
-class _Broken(ValueError):
-    """No JSON value stands here."""
-
-
-class _Text:
-    """Text that is read as it is needed. `at` is the place in what is held, `line` the line ends that lie before it.
-
-    `kept`, where given, takes every line that was read, for whoever must start again.
-    """
-
-    def __init__(self, lines: Iterator[str], held: str = "", kept: list[str] | None = None) -> None:
-        self._lines, self._held, self.kept = lines, held, kept
-        self.at = self._counted = self.line = 0
-        self._ended = False
-
-    def next_mark(self) -> str | None:
-        """The next character that is no white space, without taking it; None at the end."""
-        while True:
-            while self.at < len(self._held) and self._held[self.at] in SPACE:
-                self.at += 1
-            if self.at < len(self._held):
-                return self._held[self.at]
-            if not self._more(PIECE):
-                return None
-
-    def value(self) -> Any:
-        """The JSON value that begins at the next mark. _Broken with the reason."""
-        self.next_mark()
-        wanted = PIECE
-        while True:
-            try:
-                value, end = DECODER.raw_decode(self._held, self.at)
-            except json.JSONDecodeError as error:
-                cut = error.pos >= len(self._held) - 16 or error.msg.startswith("Unterminated")
-                if cut and len(self._held) - self.at < LARGEST_CELL and self._more(wanted):
-                    wanted *= 2
-                    continue
-                raise _Broken(error.msg) from error
-            except ValueError as error:
-                raise _Broken(str(error)) from error
-            if end == len(self._held) and not isinstance(value, dict | list) and self._more(PIECE):
-                continue  # a number may go on
-            self.at = end
-            self.line += self._held.count("\n", self._counted, end)
-            self._counted = end
-            return value
-
-    def _more(self, wanted: int) -> bool:
-        """Read about `wanted` characters more; False at the end."""
-        if self._ended:
-            return False
-        pieces, size = [self._held[self.at :]], 0
-        self.line += self._held.count("\n", self._counted, self.at)
-        while size < wanted:
-            line = next(self._lines, "")
-            if not line:
-                self._ended = True
-                break
-            if self.kept is not None:
-                self.kept.append(line)
-            pieces.append(line)
-            size += len(line)
-        self._held, self.at, self._counted = "".join(pieces), 0, 0
-        return size > 0

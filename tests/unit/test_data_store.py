@@ -14,9 +14,10 @@ import pytest
 from backend import data
 from backend.config import RunConfig, check
 from backend.data import sampling
+from backend.data.objects import ObjectWriter
 from backend.data.service import DataService
 from backend.data.split import question
-from backend.data.store import ObjectWriter, Store, valid_name
+from backend.data.store import Store, valid_name
 from backend.errors import NotFound, Refused, StudioError
 from backend.services import Services
 from backend.settings import Settings

@@ -1,0 +1,52 @@
+"""Writing the rows of a set to a file that is named by their hash."""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+class ObjectWriter:
+    """Rows to a new object: `add` each, then `finish` for its hash; `discard` on any way out but `finish`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._part = folder / f"{secrets.token_hex(8)}.part"
+        self._file = self._part.open("wb")
+        self._hash = hashlib.sha256()
+        self._keys = array.array("Q")
+        self.rows = self.size = 0
+
+    def add(self, row: Mapping[str, Any], key: int) -> None:
+        """`key`: split.key of its prompt."""
+        try:
+            line = json.dumps(row, ensure_ascii=False, allow_nan=True).encode("utf-8") + b"\n"
+        except UnicodeEncodeError:  # half of a surrogate pair
+            line = json.dumps(row).encode("ascii") + b"\n"
+        self._file.write(line)
+        self._hash.update(line)
+        self._keys.append(key)
+        self.rows += 1
+        self.size += len(line)
+
+    def finish(self) -> str:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        sha256 = self._hash.hexdigest()
+        keys = self._part.with_suffix(".keys-part")
+        keys.write_bytes(self._keys.tobytes())
+        keys.replace(self._folder / f"{sha256}.keys")
+        self._part.replace(self._folder / f"{sha256}.jsonl")
+        return sha256
+
+    def discard(self) -> None:
+        """Nothing is left of an object that was not finished."""
+        self._file.close()
+        self._part.unlink(missing_ok=True)
