@@ -224,6 +224,8 @@ def score_of(value: Any, row: int) -> float | None:
     if value is None:
         return None
     number = value
+    if getattr(value, "ndim", 0) and not type(value).__module__.startswith("torch"):
+        raise BrokenContract("value", row, value)  # a row of an array: TRL takes such rows of tensors only
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
         try:
             number = value.item()
