@@ -43,13 +43,13 @@ def tests(gold: Any) -> list[Test]:
     """Every test of a ground truth. Unreadable, with the reason, where one cannot be run.
 
     Shapes: a list of {"call", "expect"} and {"stdin", "stdout"} objects (also "input", "output"; None keys of columnar
-    files are dropped), one such object, {"inputs": [...], "outputs": [...]}, a list of `assert CALL == LITERAL` lines,
+    files are dropped), one such object or an object of lists, {"inputs": [...], "outputs": [...]}, a list of `assert CALL == LITERAL` lines,
     and any of these as JSON text.
     """
     value = _parsed(gold)
     if isinstance(value, Mapping):
         value = {key: item for key, item in value.items() if item is not None}
-        value = _paired(value) if "inputs" in value or "outputs" in value else [value]
+        value = _paired(value) if "inputs" in value or "outputs" in value else _columns(value)
     if not isinstance(value, list | tuple) or not value:
         raise Unreadable("the ground truth holds no tests: expected a list of call/expect or stdin/stdout objects")
     if len(value) > MOST_TESTS:
@@ -70,6 +70,14 @@ def _parsed(gold: Any) -> Any:
     if lines and all(line.lstrip().startswith("assert ") for line in lines):
         return lines
     raise Unreadable("the ground truth is a text, but neither JSON nor a Python literal")
+
+
+def _columns(value: Mapping[str, Any]) -> list[Any]:
+    """One test, or, where every key holds a list of the same length, as columnar files keep a list of objects, many."""
+    lists = [item for item in value.values() if isinstance(item, list | tuple)]
+    if len(lists) == len(value) and len({len(item) for item in lists}) == 1:
+        return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
+    return [value]
 
 
 def _paired(value: Mapping[str, Any]) -> list[Any]:

@@ -104,6 +104,10 @@ READABLE = {
         [{"call": "f()", "expect": "1", "stdin": None, "stdout": None}, {"call": None, "stdin": "", "stdout": ""}],
         2,
     ),
+    "an object of lists": (
+        {"call": ["f(1)", None], "expect": ["1", None], "stdin": [None, "1"], "stdout": [None, "2"]},
+        2,
+    ),
     "both kinds": ([SQUARES[0], SUMS[0]], 2),
     "values that are no text": ([{"call": "f()", "expect": [1, 2.5, None]}], 1),
     "inputs and outputs": ({"inputs": ["1", "2"], "outputs": ["a", "b"]}, 2),
