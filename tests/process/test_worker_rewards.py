@@ -137,6 +137,15 @@ def test_loading_it_leaves_the_runs_random_numbers_alone(tmp_path: Path) -> None
     assert torch.equal(before, torch.random.get_rng_state())
 
 
+def test_an_evaluation_takes_the_runs_own_judge_of_right_and_wrong(home: Home) -> None:
+    """Every answer is right for `length` of the built-in rewards and for `exact` none: accuracy is what exact says."""
+    args = {"length": {"mode": "band", "low": 0, "high": 100}}
+    run_id = home.create(max_steps=1, rewards=["length", "exact"], reward_args=args, evaluate_before=True)
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    (evaluation,) = home.reader.evaluations(run_id)
+    assert (evaluation.n, evaluation.accuracy, evaluation.mean_reward) == (6, 0.0, 1.0)
+
+
 def test_a_template_that_opens_the_thought_is_noticed(home: Home, tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 

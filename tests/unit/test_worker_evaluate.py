@@ -96,6 +96,24 @@ def test_the_measures(tiny: tuple[Any, Any]) -> None:
     assert summary.mean_reward == pytest.approx((1.2 + 0.2) / 3)
 
 
+def test_a_reward_that_decides_a_rate_too_is_asked_once(tiny: tuple[Any, Any]) -> None:
+    _, tokenizer = tiny
+    calls: list[str] = []
+
+    def right(completions: list[Any], **columns: Any) -> list[float]:
+        calls.append("right")
+        return [1.0] * len(completions)
+
+    def shape(completions: list[Any], **columns: Any) -> list[float]:
+        calls.append("shape")
+        return [0.0] * len(completions)
+
+    items, judged = ev.score(rows()[:2], [[5], [6]], tokenizer, EOS, ev.Scorers([right], [1.0], right, shape))
+    assert calls == ["right", "shape"]
+    assert [(i.correct, i.formatted) for i in items] == [(True, False)] * 2
+    assert judged == ev.Judged(2, 2, 2)
+
+
 def test_what_nobody_can_tell_is_not_zero() -> None:
     item = EvaluationItem("p", "text", None, "c", False, False, 3, True, None)
     summary = ev.summarise([item], ev.Judged(1, 0, 0), when="after", step=4, dataset="d", seconds=1.0)
