@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 
 from backend.errors import StudioError
 from backend.rewards import base as rewards
+from backend.rewards.reasons import text as in_words
 from backend.text import Text
 from ui.door import Door
 from ui.jobs import Jobs
@@ -138,13 +139,13 @@ def rows(call: Call) -> dict[str, Any]:
 
 
 def table(call: Call) -> dict[str, Any]:
-    return call.services.lab.table(
-        names_of(call),
-        listed(call, "weights") or None,
-        call.mapping("args"),
-        rows_of(call),
-        versions=call.mapping("versions") or None,
-    )
+    """LabService.table with each reason as {"en", "ko"}."""
+    weights, versions = listed(call, "weights") or None, call.mapping("versions") or None
+    found = call.services.lab.table(names_of(call), weights, call.mapping("args"), rows_of(call), versions=versions)
+    for row in found["rows"]:
+        for cell in row["cells"].values():
+            cell["reason"] = None if cell["reason"] is None else in_words(cell["reason"]).to_json()
+    return found
 
 
 def audit(call: Call) -> dict[str, Any]:

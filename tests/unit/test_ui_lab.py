@@ -30,7 +30,8 @@ class Lab:
 
     def table(self, rewards, weights, args, rows, versions=None):
         self.calls.append(("table", rewards, weights, args, rows, versions))
-        return {"rewards": rewards, "rows": []}
+        cell = {"score": 0.0, "extracted": None, "reason": "no <answer> tag", "failed": False}
+        return {"rewards": rewards, "rows": [{"cells": {name: dict(cell) for name in rewards}, "total": 0.0}]}
 
     def audit(self, values, rows=None, limit=32, progress=None):
         assert progress is not None
@@ -132,6 +133,13 @@ def test_what_is_asked_reaches_the_service(client: TestClient, door: SimpleNames
         ("conflicts", ["a", "b"], [[[1, 0], [0, 1]]], None),
         ("replay", RUN, ["a"], None, {}, {"scale": "none", "steps": [2, 9], "limit_groups": 200, "versions": None}),
     ]
+
+
+def test_reasons_come_in_both_languages(client: TestClient) -> None:
+    answer = client.post("/api/lab/table", json={"rewards": ["accuracy"], "rows": [{"completion": "x"}]}).json()
+    reason = answer["rows"][0]["cells"]["accuracy"]["reason"]
+    assert reason["en"] == "no <answer> tag"
+    assert reason["ko"] != reason["en"]
 
 
 @pytest.mark.parametrize(

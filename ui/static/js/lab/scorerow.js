@@ -63,6 +63,9 @@ export class ScoreRow {
   }
 }
 
+/** A reason in both languages, as it can be shown; it may quote a completion. */
+const shown = ({ en, ko }) => ({ en: visible(en.slice(0, WIDEST)), ko: visible(ko.slice(0, WIDEST)) });
+
 function line(name, at, cell) {
   const { score = null, extracted = null, reason = null, failed = false } = cell ?? {};
   const share = score === null ? 0 : Math.min(1, Math.abs(score));
@@ -73,5 +76,5 @@ function line(name, at, cell) {
     h('span', { class: 'lab-line-why' },
       extracted === null ? null : h('span', { class: 'mono lab-read', tt: { title: 'lab.extracted' } }, plain(String(extracted), h, WIDEST)),
       failed ? h('span', { class: 'lab-failed', t: 'lab.reward_raised' }) : null,
-      reason ? h('span', { class: 'lab-reason' }, plain(String(reason), h, WIDEST)) : null));
+      reason ? h('span', { class: 'lab-reason', t: shown(reason) }) : null));
 }

@@ -1,7 +1,6 @@
 // The table of scores, asked for all rewards at once; where one of them refuses, each by itself, so that the others
 // still score and the one says why. Many rows go in several requests: a body has a limit.
 import * as api from '../api.js';
-import { t } from '../i18n.js';
 
 const LARGEST = 1_000_000; // bytes of rows in a request
 
@@ -54,7 +53,7 @@ export async function scoreTable({ names, weights, args }, rows) {
     }
   }));
   const merged = rows.map((_, row) => {
-    const cells = Object.fromEntries(names.map((name, at) => [name, columns[at]?.[row].cells[name] ?? { score: null, extracted: null, reason: t(problems[name]), failed: true }]));
+    const cells = Object.fromEntries(names.map((name, at) => [name, columns[at]?.[row].cells[name] ?? { score: null, extracted: null, reason: problems[name], failed: true }]));
     const scored = names.map((name, at) => (cells[name].score === null ? null : cells[name].score * weights[at])).filter((one) => one !== null);
     return { cells, total: scored.length ? scored.reduce((sum, one) => sum + one, 0) : null };
   });
