@@ -9,21 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from backend.errors import Refused, StudioError
-from backend.rewards import get
 from backend.rewards.verdict import Verdict, completion_text
 from backend.text import Text
 
 BINS = 20
 MOST_CELLS = 20_000
+CHUNK = 64  # rows between two looks at the clock
+BUDGET_S = 60.0  # for one reward
 
 
 def resolve(home: Path, name: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Any:
-    """The reward that `name` means here: a built-in one or one that the person has written."""
-    try:
-        from backend.custom import resolve as custom
-    except ImportError:
-        return get(name, args)
-    return custom(home, name, dict(args or {}), version)
+    """The reward that `name` means here: a built-in one, one that the person has saved, or a file."""
+    from backend import custom
+
+    return custom.resolve(home, name, dict(args or {}), version)
 
 
 def table(
@@ -107,11 +106,36 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def verdicts(reward: Any, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Verdict, bool]]:
-    """A verdict a row, and whether it stands for a failure. A reward that cannot be called fails on every row."""
-    columns = columns_of(rows)
+def verdicts(reward: Any, rows: Sequence[Mapping[str, Any]], budget_s: float = BUDGET_S) -> list[tuple[Verdict, bool]]:
+    """A verdict a row, and whether it stands for a failure; None with the reason for a row without a needed column.
+
+    A StudioError about the reward as a whole (no sandbox, a wrong count) passes through. After `budget_s` seconds the
+    rest is left unscored.
+    """
+    needed = [column for column in getattr(reward, "columns", ()) if column not in ("prompt", "prompts")]
+    found: list[tuple[Verdict, bool]] = [(Verdict(None), True)] * len(rows)
+    ready: list[int] = []
+    for at, row in enumerate(rows):
+        missing = [column for column in needed if column not in row]
+        if missing:
+            found[at] = Verdict(None, reason=f"the row has no {', '.join(missing)}"), True
+        else:
+            ready.append(at)
+    began = time.perf_counter()
+    for start in range(0, len(ready), CHUNK):
+        places = ready[start : start + CHUNK]
+        if time.perf_counter() - began > budget_s:
+            judged = [(Verdict(None, reason=f"not scored: {budget_s:g} s were used up"), True)] * len(places)
+        else:
+            judged = _judged(reward, [rows[at] for at in places])
+        for at, verdict in zip(places, judged, strict=True):
+            found[at] = verdict
+    return found
+
+
+def _judged(reward: Any, rows: Sequence[Mapping[str, Any]]) -> list[tuple[Verdict, bool]]:
     try:
-        return list(reward.verdicts([row["completion"] for row in rows], **columns))
+        return list(reward.verdicts([row["completion"] for row in rows], **columns_of(rows)))
     except StudioError:
         raise
     except Exception as error:
