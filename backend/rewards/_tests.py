@@ -43,8 +43,8 @@ def tests(gold: Any) -> list[Test]:
     """Every test of a ground truth. Unreadable, with the reason, where one cannot be run.
 
     Shapes: a list of {"call", "expect"} and {"stdin", "stdout"} objects (also "input", "output"; None keys of columnar
-    files are dropped), one such object or an object of lists, {"inputs": [...], "outputs": [...]}, a list of `assert CALL == LITERAL` lines,
-    and any of these as JSON text.
+    files are dropped), one such object or an object of lists, {"inputs": [...], "outputs": [...]}, a list of
+    `assert CALL == LITERAL` lines, and any of these as JSON text.
     """
     value = _parsed(gold)
     if isinstance(value, Mapping):

@@ -17,13 +17,18 @@ GRACE_S = 10.0
 CHUNK = 1 << 16
 SEALS = 0x000F  # F_SEAL_SEAL | SHRINK | GROW | WRITE
 F_ADD_SEALS = 1033
+MFD_NOEXEC_SEAL = 0x8  # some systems refuse a file in memory that could be made executable
 
 
 def _sealed(data: bytes, name: str) -> int:
     """A descriptor of a file in memory that holds `data`, at its start, and can no longer be changed."""
     import fcntl  # there is none on Windows, where this file must import
 
-    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+    try:
+        fd = os.memfd_create(name, flags | MFD_NOEXEC_SEAL)
+    except OSError:  # Linux before 6.3
+        fd = os.memfd_create(name, flags)
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]

@@ -78,6 +78,22 @@ BENIGN = {
     "all of stdin": ("import sys\nprint(len(sys.stdin.read()))", "x" * 300_000, "300000\n"),
     "stdin by its descriptor": ("import os\nprint(os.read(0, 99))\nprint(open(0).read())", "ab\n", "b'ab\\n'\n\n"),
     "another stdout": ("import sys, io\nsys.stdout = io.TextIOWrapper(open(1, 'wb'))\nprint(1)", "", "1\n"),
+    "stdout replaced by one that is flushed at the end": (
+        """
+import io, os, sys
+class Fast(io.StringIO):
+    def flush(self):
+        os.write(1, self.getvalue().encode())
+        self.seek(0)
+        self.truncate()
+print(0, flush=True)
+sys.stdout = Fast()
+print(1)""",
+        "",
+        "0\n1\n",
+    ),
+    "stdout put aside": ("import sys\nprint(1)\nsys.stdout = None", "", "1\n"),
+    "stdout closed": ("import sys\nprint(1)\nsys.stdout.close()", "", "1\n"),
     "a thread that is not joined": ("import threading\nthreading.Thread(target=print, args=(1,)).start()", "", "1\n"),
     "a deep stack in a thread": (
         """

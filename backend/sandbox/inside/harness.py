@@ -160,7 +160,9 @@ def _finish(status: int) -> int:
     try:
         threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]
         atexit._run_exitfuncs()
-        sys.stdout.flush()
+        for stream in (sys.stdout, sys.__stdout__):
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
     except MemoryError:
         raise
     except BaseException as error:

@@ -78,7 +78,7 @@ def compact(walls: Walls, machine: str, most: limits.Limits) -> list[dict[str, A
     def inside() -> Any:
         confine(walls, most, parent, RESULT_FD + 1)
         found = [_attack(attack, table[attack.call]) for attack in ATTACKS]
-        return [*found, {"name": "benign program", "held": _benign(), "what": "sum and a thread"}]
+        return [*found, {"name": "benign program", "held": _benign(), "what": "sums, memory, random numbers"}]
 
     checks = asked_of_a_child(inside)
     if checks is None:
