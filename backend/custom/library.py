@@ -76,10 +76,11 @@ class Library:
         if name_problem(name) is not None:
             return []
         try:
-            files = list((self.folder / name).glob("*.json"))
+            files = {each.name for each in os.scandir(self.folder / name)}
         except OSError:
             return []
-        return sorted(int(f.stem) for f in files if f.stem.isdecimal() and f.with_suffix(".py").is_file())
+        stems = (file.removesuffix(".json") for file in files if file.endswith(".json"))
+        return sorted(int(stem) for stem in stems if stem.isdecimal() and f"{stem}.py" in files)
 
     def get(self, name: str, version: int | None = None) -> Version:
         """One version, the newest where none is named.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import os
 import unicodedata
+from functools import cache
 
 from backend.errors import Refused
 from backend.rewards import base as built_in
@@ -34,6 +35,11 @@ def refuse_on_space() -> None:
         raise Refused(ON_SPACE)
 
 
+@cache
+def _built_in() -> frozenset[str]:
+    return frozenset(name.lower() for name in built_in.names())
+
+
 def name_problem(name: str) -> Text | None:
     """Why `name` cannot be the name of a custom reward; None where it can."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
@@ -48,7 +54,7 @@ def name_problem(name: str) -> Text | None:
             en="this name does not mean the same file on every system; take another",
             ko="시스템마다 다른 파일로 읽힐 수 있는 이름입니다. 다른 이름을 쓰세요",
         )
-    if name.lower() in {known.lower() for known in built_in.names()}:
+    if name.lower() in _built_in():
         return Text(en="a built-in reward has this name; take another", ko="내장 보상의 이름입니다. 다른 이름을 쓰세요")
     return None
 

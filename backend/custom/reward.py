@@ -142,6 +142,8 @@ class CustomReward:
         self.prints, self.printed = (self.prints + answer.prints)[:KEPT_PRINTS], self.printed + answer.printed
         if self._print_log is not None:
             self._print_log.add(answer.prints, answer.printed)
+            if answer.printed:
+                self._notice("prints", told.prints_words(self.__name__))
         if answer.outcome == "load":
             raise NotLoaded(told.not_loaded_words(self.version, answer.value), answer.value)
         if answer.outcome == "broken":
@@ -209,7 +211,7 @@ class CustomReward:
         return taken
 
     def take_notices(self) -> dict[str, Text]:
-        """What a person should know, each told once: {"slow" or "restarted": words}."""
+        """What a person should know, each told once: {"slow", "restarted" or "prints": words}."""
         taken, self._notices = self._notices, {}
         return taken
 

@@ -118,3 +118,11 @@ def dead_words(name: str, batches: int, error: str) -> Text:
         en=f"the reward {name} failed on every completion of {batches} batches in a row; the last error: {error}",
         ko=f"보상 {name}이(가) {batches}개 배치 연속으로 모든 답변에서 실패했습니다. 마지막 오류: {error}",
     )
+
+
+def prints_words(name: str) -> Text:
+    """Where the prints of a run go."""
+    return Text(
+        en=f"the reward {name} prints: the beginning of it is kept in rewards/{name}/prints.log of the run's folder",
+        ko=f"보상 {name}의 출력 앞부분을 실행 폴더의 rewards/{name}/prints.log에 남깁니다",
+    )

@@ -99,7 +99,8 @@ class Rewards:
     def tell_failures(self) -> None:
         for function in self._functions:
             for code, words in getattr(function, "take_notices", dict)().items():
-                self._job.writer.event(f"reward_{code}", str(words), "warn", {"reward": function.__name__})
+                level = "info" if code == "prints" else "warn"
+                self._job.writer.event(f"reward_{code}", str(words), level, {"reward": function.__name__})
             for failure in getattr(function, "take_failures", list)():
                 self._tell(failure.reward, failure.row, failure.completion, failure.traceback)
 

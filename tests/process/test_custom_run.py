@@ -62,6 +62,8 @@ def test_a_run_with_a_custom_reward(home: Home, level: str) -> None:
     assert (kept / "1.py").read_text(encoding="utf-8") == SOURCE
     assert json.loads((kept / "1.json").read_text())["sha256"] == first.sha256
     assert "step 2 of 3" in (kept / "prints.log").read_text()
+    (told,) = [e for e in home.reader.events(run_id) if e.kind == "reward_prints"]
+    assert (told.level, "prints.log" in told.message) == ("info", True)
 
 
 def test_a_reward_that_breaks_the_contract_ends_the_run_in_words(home: Home) -> None:
