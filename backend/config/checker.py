@@ -16,7 +16,7 @@ from backend.config.report import Check, Note, Problem, as_change, change
 from backend.config.rules import run_rules
 from backend.config.rules.base import Facts
 from backend.config.schema import FIELDS, RunConfig
-from backend.config.surroundings import DATA_FIELDS, model_facts, row_count
+from backend.config.surroundings import DATA_FIELDS, has_own_warmup, model_facts, own_rows, row_count
 from backend.config.tried import Tried
 from backend.estimate import DeviceFacts
 
@@ -33,8 +33,8 @@ def check(
 
     `raw`: field names (old ones too) to values as YAML, JSON, a form or the command line give them.
     `home`: where fetched models and custom rewards lie; `run_dir`: the folder of a run that is resumed, which keeps
-    its own. `device`: None when unknown; the rules that depend
-    on it then say nothing. `step_seconds`: measured on an earlier run like this one, for the time estimate.
+    its own, its rows too. `device`: None when unknown; the rules that depend on it then say nothing.
+    `step_seconds`: measured on an earlier run like this one, for the time estimate.
     """
     values, notes, problems = translate(raw)
     good: dict[str, Any] = {}
@@ -47,10 +47,11 @@ def check(
             problems.append(problem)
             unreadable.add(name)
     provisional = RunConfig.model_validate(good)
-    rows = None if unreadable & DATA_FIELDS else row_count(provisional, home)
+    own = own_rows(run_dir)
+    rows = own if own is not None or unreadable & DATA_FIELDS else row_count(provisional, home)
     model = None if unreadable & {"model", "model_args"} else model_facts(provisional, home)
     homes = tuple(path for path in (run_dir, home) if path is not None)
-    facts = Facts(device, rows, model, homes, home)
+    facts = Facts(device, rows, model, homes, home, own, has_own_warmup(run_dir))
     if unreadable:
         tried = Tried(provisional, facts, frozenset(unreadable))
         problems = [tried.usable(p) if p.field in unreadable else p for p in problems]

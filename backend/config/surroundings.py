@@ -52,6 +52,22 @@ def _counted(picked: str, home: Path | None, version: tuple[int, int] | None) ->
         return None
 
 
+def own_rows(run_dir: Path | None) -> int | None:
+    """How many training rows a run has copied into its folder; None where it has not yet."""
+    if run_dir is None:
+        return None
+    try:
+        with (run_dir / "data" / "train.jsonl").open("rb") as file:
+            return sum(1 for _ in file)
+    except OSError:
+        return None
+
+
+def has_own_warmup(run_dir: Path | None) -> bool:
+    """Whether a run has copied the rows of its warm-up into its folder."""
+    return run_dir is not None and (run_dir / "data" / "warmup.jsonl").is_file()
+
+
 def model_facts(config: RunConfig, home: Path | None) -> models.ModelFacts | None:
     """The sizes of the model, where they can be had without loading it."""
     try:

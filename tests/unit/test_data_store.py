@@ -268,3 +268,17 @@ def test_the_hash_of_a_file_is_told_with_its_rows(tmp_path: Path) -> None:
     path = write(tmp_path, numbered(10))
     split = data.load(RunConfig(dataset=str(path), eval_size=2))
     assert split.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_run_that_has_copied_its_rows_can_be_resumed_without_their_source(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    (folder / "data").mkdir(parents=True)
+    values = {"dataset": str(tmp_path / "gone.jsonl"), "eval_size": 2, "stages": ["sft", "grpo"], "sft_dataset": "gone"}
+    assert {p.field for p in check(values, home=tmp_path).errors} == {"dataset"}
+    write(folder / "data", numbered(123), "train.jsonl")
+    assert {p.field for p in check(values, home=tmp_path, run_dir=folder).errors} == {"sft_dataset"}
+    write(folder / "data", numbered(5), "warmup.jsonl")
+    answer = check(values, home=tmp_path, run_dir=folder)
+    assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
+    assert answer.plan is not None
+    assert answer.plan.rows == 123

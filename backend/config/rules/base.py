@@ -31,6 +31,8 @@ class Facts:
     model: ModelFacts | None = None
     homes: tuple[Path, ...] = ()
     home: Path | None = None  # where the stored sets lie
+    own_rows: int | None = None  # that a resumed run has in its folder, whatever has become of their source
+    own_warmup: bool = False
 
 
 RuleFunction = Callable[[RunConfig, Facts], Iterable[Problem]]
@@ -119,7 +121,7 @@ def _after(
     changed = config.model_copy(update={name: value})
     concerned = [r for r in rules if name in r.fields]
     before = {_key(p) for p in _find(concerned, config, facts)}
-    if name in DATA_FIELDS:
+    if name in DATA_FIELDS and facts.own_rows is None:
         facts = replace(facts, rows=row_count(changed, facts.home))
     if name in ("model", "model_args"):
         facts = replace(facts, model=None)  # the sizes belong to the model as it was

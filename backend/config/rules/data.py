@@ -27,6 +27,8 @@ from backend.text import Text
 
 @rule("dataset", "dataset_sha256")
 def known_dataset(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if facts.own_rows is not None:
+        return
     fault = dataset_fault(config, facts.home)
     if fault is not None:
         there = [*BUILT_IN, *data.names(facts.home)]
@@ -36,6 +38,8 @@ def known_dataset(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("dataset", "dataset_args", "dataset_sha256")
 def known_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if facts.own_rows is not None:
+        return
     fault = arguments_fault(config, facts.home)
     if fault is not None:
         yield Problem("dataset_args", config.dataset_args, fault, _without_one(config.dataset_args), "dataset_args")
@@ -44,6 +48,8 @@ def known_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 @rule("dataset", "dataset_args", "dataset_sha256")
 def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     """What `data.load` would refuse in the worker: an unreadable file, no prompts, arguments that leave nothing."""
+    if facts.own_rows is not None:
+        return
     if dataset_fault(config, facts.home) or arguments_fault(config, facts.home):
         return
     fault = rows_fault(config, facts.home)
@@ -59,6 +65,8 @@ def rows_to_train(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("dataset", "dataset_args", "dataset_sha256", "eval_size")
 def rows_to_hold_out(config: RunConfig, facts: Facts) -> Iterable[Problem]:
+    if facts.own_rows is not None:
+        return
     if dataset_fault(config, facts.home) or arguments_fault(config, facts.home):
         return
     fault = held_out_fault(config, facts.home)
@@ -108,12 +116,11 @@ def known_model_arguments(config: RunConfig, facts: Facts) -> Iterable[Problem]:
 
 @rule("stages", "dataset", "dataset_args", "dataset_sha256", "sft_args", "sft_dataset", "model")
 def rows_to_imitate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if (
-        "sft" not in config.stages
-        or dataset_fault(config, facts.home)
-        or arguments_fault(config, facts.home)
-        or rows_fault(config, facts.home)
-    ):
+    home = facts.home
+    if "sft" not in config.stages or facts.own_warmup:
+        return
+    broken = dataset_fault(config, home) or arguments_fault(config, home) or rows_fault(config, home)
+    if broken is not None and facts.own_rows is None:
         return
     fault = warmup_fault(config, facts.home)
     if fault is None:
