@@ -19,7 +19,7 @@ NATIVE_ONES = {"하나": 1, "둘": 2, "셋": 3, "넷": 4, "다섯": 5, "여섯":
 NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3}){1,20}|\d{1,60})(?!\d)(?:\.\d{1,60}(?!\d))?")
 NATIVE = re.compile(rf"(?P<twenty>스무)|(?P<tens>{'|'.join(NATIVE_TENS)})?(?P<ones>{'|'.join(NATIVE_ONES)})?")
 COUNTED = re.compile(
-    r"\s*(?:번째|째|개|명|마리|권|대|살|번|장|시|시간|병|잔|가지|그루|송이|자루|채|벌|쌍|사람|달|배|곳|판)"
+    r"\s*(?:번째|째|개|명|마리|권|대|살|번|장|시|시간|병|잔|가지|그루|송이|자루|채|벌|쌍|사람|달|배|곳|판|일|월|년|분|초|원)"
 )
 FRACTION = re.compile(r"\s*분의\s*")
 
@@ -78,7 +78,8 @@ def _counted(text: str) -> tuple[Fraction, str] | None:
         else:
             break
     rest = text[at:]
-    if places or (words and not rest.strip()) or (words and FRACTION.match(rest)):
+    alone = not rest.strip() or FRACTION.match(rest) or (rest[0] == " " and COUNTED.match(rest))
+    if places or (words and alone):
         return total + section + (current or 0), rest
     return None
 

@@ -42,8 +42,10 @@ TRAILING_WORDS = re.compile(
     r"(?<=[\s})])([A-Za-z]{2,}(?:[\s/^{}\d.]*[A-Za-z]+|\s*\^\s*\{?\d\}?){0,6})$|\s*(°\s*[CF]?)$"
 )
 ANGLE = re.compile(r"(?:sin|cos|tan|cot|sec|csc)(?![a-z]).*°\s*$", re.S)  # here a degree is part of the expression
-NOUNS = re.compile(r"(?:of\s+)?[A-Za-z]{2,20}(?:\s+[A-Za-z]{2,20}){0,3}|[가-힣]{1,6}")
-NO_NOUN = frozenset(("최소", "최대", "적어도", "많아야", "아니", "제곱", "루트", "음수"))
+NOUNS = re.compile(r"(?:of\s+)?[A-Za-z]{2,20}(?:\s+[A-Za-z]{2,20}){0,3}|[가-힣]{1,6}(?:\s+[가-힣]{1,6}){0,2}")
+NO_NOUN = re.compile(
+    "최소|최대|적어도|많아야|루트|음|마이너스|빼기|제외|로그|사인|탄젠트|" + "|".join(w for w in CHANGES if w > "z")
+)
 CURRENCY_SIGN = re.compile(r"[$₩€£¥₹]")
 COMMAND = re.compile(r"\\(?:begin|end)\s*\{[A-Za-z*]+\}|\\[A-Za-z]+")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
@@ -87,7 +89,7 @@ def _front(text: str, gold: bool) -> tuple[str, Unit]:
     if money and sign:
         return sign[1] + body[money.end() :], ((CURRENCY[money[1]], 1),)
     noun = None if gold else re.match(r"[가-힣]{1,5}\s+(?=\d)", body)
-    if noun and noun[0].strip() not in NO_NOUN:
+    if noun and not NO_NOUN.search(noun[0]):
         body = body[noun.end() :]
     return re.sub(r"^제\s?(?=\d)", "", body.strip()), ()
 
@@ -111,11 +113,13 @@ def _behind(rest: str, gold: bool) -> tuple[bool, Unit] | None:
 
 
 def _says_nothing(words: str, marked: bool) -> bool:
-    """Whether words after a number are only what is counted."""
+    """Whether words after a number are only what is counted: 12 clips, 3개의 사과."""
     parts = words.lower().split()
-    changed = any(part in CHANGES or part in FUNCTIONS or part in _english.WORDS for part in parts)
-    hangul = "가" <= words[0] <= "힣"
-    return not changed and (marked or hangul) and not (hangul and any(word in words for word in CHANGES if word > "z"))
+    if "가" <= words[0] <= "힣":
+        return unit(parts[0].removesuffix("의")) is not None and not any(
+            word in words for word in CHANGES if word > "z"
+        )
+    return marked and not any(part in CHANGES or part in FUNCTIONS or part in _english.WORDS for part in parts)
 
 
 def unknown_word(text: str) -> str | None:
@@ -128,6 +132,8 @@ def unknown_word(text: str) -> str | None:
         if low in FUNCTIONS or low in _english.WORDS or low in CONNECTORS or unit(run) is not None or low in PERCENTS:
             continue
         if PRODUCT.fullmatch(run) and MATHEMATICS.search(text):
+            continue
+        if run[-1] in "와과" and unit(run[:-1]) is not None:
             continue
         korean = _korean.number(run)
         if korean and (not korean[1] or unit(korean[1]) is not None):

@@ -100,7 +100,7 @@ def _measure(text: str) -> tuple[str, int] | None:
     """The measure and the power that one word says."""
     if text in ("°", "°C", "°F"):
         return ("fahrenheit" if text == "°F" else "degree"), 1
-    for form in (text, text.lower() if len(text) > 2 else text):
+    for form in (text, text.lower() if len(text) > 1 else text):
         if form in MEASURES:
             return MEASURES[form], 1
     for power, name in ((3, "세제곱"), (2, "제곱")):

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from backend.rewards._answer import read
+from backend.rewards._answer import LONGEST, read
 from backend.rewards._compare import compare, same_text
 from backend.rewards._explain import why_not
 from backend.rewards._one import unknown_word
@@ -31,6 +31,7 @@ BOUNDS = (0.0, 1.0)
 PORTABLE = False
 
 NO_ANSWER = re.compile(r"n/a|[-?]+", re.I)
+LONGEST_GOLD = 20_000  # a whole solution, with its answer marked
 ALGEBRA = "backend.rewards._symbolic:agree"
 
 
@@ -73,12 +74,14 @@ def _by_numbers(completion: str, ground_truth: object, prefilled: bool) -> Verdi
     found = final_answer(completion, prefilled)
     if found is None:
         return Verdict(0.0, reason=no_answer(completion, prefilled))
+    if len(found.text) > LONGEST:
+        return Verdict(0.0, found.text[:LONGEST], "too long to be an answer")
     told = [_equal(gold, found.text) for gold in golds]
     if True in told:
         return Verdict(1.0, found.text, "equal to the ground truth")
     if None in told:
         return tuple(gold for gold, equal in zip(golds, told, strict=True) if equal is None), found.text
-    return Verdict(0.0, found.text[:2000], why_not(golds[0], found.text))
+    return Verdict(0.0, found.text, why_not(golds[0], found.text))
 
 
 def _by_algebra(open_ones: dict[int, tuple[tuple[str, ...], str]], limit_s: float) -> dict[int, Verdict | Exception]:
@@ -135,7 +138,8 @@ def _golds(ground_truth: object) -> tuple[tuple[str, ...], str]:
         return (), f"the ground truth is a {type(ground_truth).__name__}, not a number or text"
     if isinstance(ground_truth, float) and not math.isfinite(ground_truth):
         return (), "the ground truth is not a finite number"
-    return _gold_text(ground_truth if isinstance(ground_truth, str) else repr(ground_truth))
+    text = ground_truth if isinstance(ground_truth, str) else repr(ground_truth)
+    return _gold_text(text) if len(text) <= LONGEST_GOLD else ((), "the ground truth is too long to be an answer")
 
 
 @functools.lru_cache(8192)
