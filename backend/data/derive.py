@@ -26,6 +26,14 @@ class Limits:
     per_prompt: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What rows were chosen from: its name, and "prompts" or "sft"."""
+
+    name: str
+    kind: str = "prompts"
+
+
 def keep(
     store: Store, rows: Iterable[dict[str, Any]], name: str, meta: Mapping[str, Any], needed: Collection[str]
 ) -> dict[str, Any]:
@@ -69,7 +77,7 @@ def chosen(
     rows: Sequence[dict[str, Any]],
     name: str,
     prompt_ids: Sequence[str],
-    source: str,
+    source: Source,
     needed: Collection[str],
 ) -> dict[str, Any]:
     """The rows with these prompt ids, in their order. Refused where none has one."""
@@ -78,11 +86,12 @@ def chosen(
     if not found:
         raise Refused(
             Text(
-                f"none of the {len(rows)} rows of {source} has one of the {len(wanted)} prompt ids",
-                f"{source}의 {len(rows)}개 행 중에 고른 프롬프트 {len(wanted)}개에 해당하는 행이 없습니다",
+                f"none of the {len(rows)} rows of {source.name} has one of the {len(wanted)} prompt ids",
+                f"{source.name}의 {len(rows)}개 행 중에 고른 프롬프트 {len(wanted)}개에 해당하는 행이 없습니다",
             )
         )
-    return keep(store, found, name, {"source": f"{source}: {len(found)} of {len(rows)} rows"}, needed)
+    meta = {"kind": source.kind, "source": f"{source.name}: {len(found)} of {len(rows)} rows"}
+    return keep(store, found, name, meta, needed)
 
 
 def best_of(

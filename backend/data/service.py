@@ -97,8 +97,10 @@ class DataService:
 
         `name`: a stored set, or config values, whose training rows are meant.
         """
-        found = self.rows(name)
-        return derive.chosen(self._store, found, valid_name(new_name), prompt_ids, _called(name), self._needed())
+        new_name, found = valid_name(new_name), self.rows(name)
+        kind = self._store.meta(name)["kind"] if isinstance(name, str) and self._store.has(name) else "prompts"
+        source = derive.Source(_called(name), kind)
+        return derive.chosen(self._store, found, new_name, prompt_ids, source, self._needed())
 
     def best_of(self, run_id: str, name: str, min_reward: float | None = None, per_prompt: int = 1) -> dict[str, Any]:
         """A warm-up set from a run's best completions, at most `per_prompt` a prompt; its meta."""

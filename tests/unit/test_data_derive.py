@@ -122,3 +122,9 @@ def test_only_completions_that_are_whole_are_counted_as_such(services: Services)
     put(services, replace(whole, completions=tuple(replace(c, truncated=True) for c in whole.completions)))
     with pytest.raises(Refused, match="is whole"):
         services.data.best_of(RUN, "best")
+
+
+def test_chosen_rows_of_a_warm_up_set_are_one_too(services: Services, tmp_path: Path) -> None:
+    services.data.store(sft(tmp_path, 30), "w", {"kind": "sft"})
+    ids = [row["prompt_id"] for row in services.data.rows("w")]
+    assert services.data.filter("w", "some", ids[:3])["kind"] == "sft"
