@@ -46,6 +46,8 @@ def unit(phrase: str) -> Unit | None:
     """The unit that a whole phrase is ("cm^2", "square meters", "km/h", "개"); None where it is none."""
     powers: dict[str, int] = {}
     counters = 0
+    if not phrase.strip():
+        return None
     for number, piece in enumerate(_RATIO.split(phrase.strip())):
         found = _product(piece) if piece or number else []  # "per hour"
         if found is None:
