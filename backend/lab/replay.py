@@ -11,6 +11,7 @@ from backend.lab.replay_figures import advantages, compared, ends, examples, sid
 from backend.lab.replay_groups import Row, chosen, columns_of, rows_of
 from backend.lab.table import resolve, total, verdicts, weights_of
 from backend.rewards import base as built_in
+from backend.rewards import effective
 from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
@@ -52,7 +53,8 @@ def replay(
     groups, count = chosen(reader, run_id, steps, max(1, limit_groups))
     known = columns_of(settings.run_dir(run_id), groups)
     notes: list[Text] = []
-    scorers = _scorers(settings, run, rewards, args or {}, versions or {}, groups, known, notes)
+    bound = _as_in_the_run(settings, run, rewards, args or {})
+    scorers = _scorers(settings, run, rewards, bound, versions or {}, groups, known, notes)
     scored: list[tuple[StoredGroup, dict[str, list[float | None]]]] = []
     for at in range(0, len(groups), CHUNK):
         if time.perf_counter() - began > budget_s:
@@ -82,6 +84,15 @@ def replay(
         "scale": {"before": old_scale, "after": scale},
         "seconds": time.perf_counter() - began,
     }
+
+
+def _as_in_the_run(
+    settings: Settings, run: Run, rewards: Sequence[str], args: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Mapping[str, Any]]:
+    """The arguments, with `prefilled` where the run's chat template opened the thought: its completions are such."""
+    had = effective.of_run(settings.run_dir(run.id), run.config.get("reward_args") or {})
+    opened = any(isinstance(own, dict) and own.get("prefilled") for own in had.values())
+    return effective.with_open_thought(rewards, args)[0] if opened else args
 
 
 class _Scorer:

@@ -133,6 +133,16 @@ def test_without_the_snapshot_the_ground_truth_is_enough(settings: Settings, sto
     assert "only ground_truth" in found["notes"][0]["en"]
 
 
+def test_a_thought_that_the_template_opened_is_known(settings: Settings, store: Store) -> None:
+    run_args = {"format": {"template": "think_answer", "prefilled": True}}
+    (settings.run_dir(RUN) / "reward_args.json").write_text(json.dumps(run_args), encoding="utf-8")
+    # Without </think> nothing of such a completion is an answer.
+    found = replay(settings, store.reader, RUN, ["exact"], None, None)
+    assert found["after"]["mean"] == 0.0
+    found = replay(settings, store.reader, RUN, ["exact"], None, {"exact": {"prefilled": False}})
+    assert found["after"]["mean"] == pytest.approx(0.5)
+
+
 def test_the_time_is_bounded(settings: Settings, store: Store) -> None:
     found = replay(settings, store.reader, RUN, ["accuracy"], None, None, budget_s=-1.0)
     assert found["groups"] == 0

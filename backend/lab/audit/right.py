@@ -92,9 +92,10 @@ def _read(subject: Subject, form: Format) -> bool:
 
 def _why(subject: Subject, row: int) -> Text:
     """What the reward itself says, in its own words."""
+    from backend.rewards import reasons
+
     each = subject.right[row]
-    said = each.reason or f"score {score_text(each.score)}"
-    return Text(en=said[:300], ko=said[:300])
+    return reasons.text((each.reason or f"score {score_text(each.score)}")[:300])
 
 
 def _by_type(subject: Subject, missed: list[int], form: Format) -> Iterator[Check]:
