@@ -1,8 +1,8 @@
 """Rewards that a person wrote: kept with versions, run in killable processes of their own."""
 
+from backend.custom.columns import mapping_for
 from backend.custom.description import Description, describe, names
 from backend.custom.library import Library, Version
-from backend.custom.look import mapping_for
 from backend.custom.naming import ON_SPACE, on_space
 from backend.custom.pinned import of_run, pin
 from backend.custom.resolving import check_args, is_file, resolve

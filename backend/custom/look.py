@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import ast
 import difflib
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.custom.columns import missing_columns
 from backend.custom.library import LARGEST_SOURCE
+from backend.custom.notes import imports, state
+from backend.custom.problem import Problem
 from backend.custom.signature import NEVER_GIVEN, Function, functions
 from backend.errors import Refused
 from backend.text import Text
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something about a source. `stops`: it cannot be saved like this. `offer`: what would do, for a button."""
-
-    code: str
-    text: Text
-    line: int | None = None
-    stops: bool = True
-    offer: dict[str, Any] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "code": self.code,
-            "text": self.text.to_json(),
-            "line": self.line,
-            "stops": self.stops,
-            "offer": self.offer,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +57,9 @@ def look(
     chosen = _choose(found, choices, function, name)
     if isinstance(chosen, Problem):
         return Look(None, choices, [chosen])
-    problems = [*_callable(chosen), *_state(tree)]
+    problems = [*_callable(chosen), *state(tree)]
     if level == "sandboxed":
-        problems += _imports(tree)
+        problems += imports(tree)
     if columns is not None:
         problems += missing_columns(chosen, columns, mapping or {})
     return Look(chosen, choices, problems)
@@ -202,103 +184,4 @@ def _callable(function: Function) -> list[Problem]:
                 function.line,
             )
         )
-    return problems
-
-
-def missing_columns(function: Function, columns: Sequence[str], mapping: dict[str, str]) -> list[Problem]:
-    """Parameters for which the rows have no column, each with the columns that could be meant."""
-    problems: list[Problem] = []
-    for wanted in function.columns:
-        column = mapping.get(wanted, wanted)
-        if column in columns or wanted in NEVER_GIVEN:
-            continue
-        free = [c for c in columns if c not in ("prompt", "completion", "prompt_id") and c not in function.columns]
-        offer = {wanted: near} if (near := nearest(column, free)) else None
-        there = ", ".join(columns) or "-"
-        would = f'; map it: columns={{"{wanted}": "{offer[wanted]}"}}' if offer else ""
-        would_ko = f'. 연결하려면: columns={{"{wanted}": "{offer[wanted]}"}}' if offer else ""
-        problems.append(
-            Problem(
-                "no_column",
-                Text(
-                    en=f"{function.name} needs {wanted}, and the rows have no column {column}; they have: "
-                    f"{there}{would}",
-                    ko=f"{function.name} 함수에 {wanted}이(가) 필요한데 데이터에 {column} 열이 없습니다. 있는 열: "
-                    f"{there}{would_ko}",
-                ),
-                function.line,
-                offer={"columns": offer} if offer else None,
-            )
-        )
-    return problems
-
-
-ALIKE = (("ground_truth", "answer", "solution", "gold", "target", "label", "reference", "answers", "final_answer"),)
-
-
-def nearest(wanted: str, columns: Sequence[str]) -> str | None:
-    """The column that was probably meant: one spelled alike, one that means the same, the only one there is."""
-    close = difflib.get_close_matches(wanted, columns, 1, 0.7)
-    if close:
-        return close[0]
-    for family in ALIKE:
-        if wanted in family:
-            same = [column for column in family if column in columns]
-            if same:
-                return same[0]
-    return columns[0] if len(columns) == 1 else None
-
-
-def mapping_for(missing: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """{parameter: column} for those of the missing parameters for which a column could be meant."""
-    return {name: near for name in missing if (near := nearest(name, columns))}
-
-
-def _state(tree: ast.Module) -> list[Problem]:
-    """A note where a function writes globals: they live as long as its process."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
-            names = ", ".join(node.names)
-            text = Text(
-                en=f"line {node.lineno}: the global {names} lives as long as the reward's process: it begins anew when "
-                "that is restarted (after a time-out, a crash, a resume)",
-                ko=f"{node.lineno}번째 줄: 전역 변수 {names}은(는) 보상 프로세스가 살아 있는 동안만 유지됩니다. "
-                "시간 초과, 비정상 "
-                "종료, 이어서 학습 뒤에는 처음부터 다시 시작합니다",
-            )
-            return [Problem("state", text, node.lineno, stops=False)]
-    return []
-
-
-NETWORK = ("socket", "ssl", "urllib.request", "http.client", "smtplib", "ftplib", "imaplib", "xmlrpc")
-
-
-def _imports(tree: ast.Module) -> list[Problem]:
-    """A note at each import that is no use in the sandbox."""
-    problems: list[Problem] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        for name in names:
-            root = name.split(".")[0]
-            if name in NETWORK:
-                en, ko = (
-                    f"the sandbox has no network, which {name} is for",
-                    f"샌드박스에서는 {name}(네트워크)을 쓸 수 없습니다",
-                )
-            elif root and root != "numpy" and root not in sys.stdlib_module_names:
-                en = f"the sandbox has the standard library and numpy, not {root}"
-                ko = f"샌드박스에는 표준 라이브러리와 numpy만 있고 {root}은(는) 없습니다"
-            else:
-                continue
-            text = Text(
-                en=f"line {node.lineno}: {en}; it needs the level trusted",
-                ko=f"{node.lineno}번째 줄: {ko}. 신뢰(trusted) 수준이 필요합니다",
-            )
-            problems.append(Problem("import", text, node.lineno, stops=False, offer={"level": "trusted"}))
-            break
     return problems

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.custom.columns import mapping_for
 from backend.custom.library import Version
-from backend.custom.look import mapping_for
 from backend.custom.process import Answer
 from backend.text import Text
 

@@ -18,7 +18,7 @@ PROJECT = str(Path(__file__).resolve().parents[2])
 
 def main() -> None:
     sys.path[0] = PROJECT
-    from backend.custom.harness import Server
+    from backend.custom.inside.server import Server
     from backend.killable.child import die_with_parent
 
     sys.path[0] = ""  # the user's folder, as a script of theirs would have it; ours must not shadow their modules

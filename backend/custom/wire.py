@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from backend.custom.harness import TAG
+from backend.custom.inside.values import TAG
 from backend.errors import StudioError
 from backend.rewards.verdict import completion_text
 from backend.text import Text

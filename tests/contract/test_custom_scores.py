@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from backend.custom.harness import BrokenContract, scores_of
+from backend.custom.inside.values import BrokenContract, scores_of
 
 TAKEN: list[Any] = [
     [1, 0.5, None, math.nan],

@@ -44,6 +44,7 @@ def test_two_steps_of_the_embedded_model(tmp_path: Path) -> None:
     assert kept.read_text(encoding="utf-8") == SOURCE
     out = tmp_path / "completions.jsonl"
     backend(home, "export", run["run"], "--what", "completions", "--out", str(out))
-    groups = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    first = groups[0]["completions"][0]
-    assert first["rewards"]["short"] == pytest.approx(1 - int(first["extracted"]["short"]) / 32, abs=1e-6)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {row["step"] for row in rows} == {1, 2}
+    for row in rows:
+        assert row["rewards"]["short"] == pytest.approx(1 - int(row["extracted"]["short"]) / 32, abs=1e-6)

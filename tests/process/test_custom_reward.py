@@ -151,7 +151,7 @@ def test_one_that_raises_is_missing_and_the_others_count(level: str) -> None:
         assert "ValueError" in failure.traceback
         assert "I do not like answer 2" in failure.traceback
         assert 'raise ValueError("I do not like " + completion)' in failure.traceback
-        assert "harness" not in failure.traceback
+        assert "server" not in failure.traceback
         assert ("n", [0.0, 1.0, None, 3.0, 4.0, 5.0, 6.0, 7.0]) in log.extra
         assert ("rewards/judge/failed", 1.0) in log.metrics
         assert judge.restarts == 0

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.custom.harness import TAG, plain, score_of, scores_of, untagged
+from backend.custom.inside.values import TAG, plain, score_of, scores_of, untagged
 from backend.custom.merge import logged_alone, logged_at_once, problem_of
 from backend.custom.wire import call_text, one_row
 
