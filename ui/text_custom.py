@@ -5,7 +5,6 @@ from __future__ import annotations
 from backend.text import Text
 
 TEXTS: dict[str, Text] = {
-    "custom.title": Text(en="Your own rewards", ko="직접 만드는 보상"),
     "custom.lead": Text(
         en="A Python function that takes the completions and returns one number for each of them, or None where it "
         "does "
@@ -21,7 +20,6 @@ TEXTS: dict[str, Text] = {
     "custom.new": Text(en="New", ko="새로 만들기"),
     "custom.version": Text(en="version {n}", ko="버전 {n}"),
     "custom.versions": Text(en="Version", ko="버전"),
-    "custom.open": Text(en="Open {name}", ko="{name} 열기"),
     "custom.delete": Text(en="Delete", ko="삭제"),
     "custom.delete_named": Text(en="Delete {name}", ko="{name} 삭제"),
     "custom.delete_title": Text(
@@ -97,7 +95,6 @@ TEXTS: dict[str, Text] = {
     ),
     "custom.result_bad": Text(en="It cannot be used like this", ko="이대로는 쓸 수 없습니다"),
     "custom.call": Text(en="What the trainer gives it", ko="트레이너가 넘기는 값"),
-    "custom.scores": Text(en="Scores", ko="점수"),
     "custom.row": Text(en="row", ko="행"),
     "custom.score": Text(en="score", ko="점수"),
     "custom.completion": Text(en="completion", ko="답변"),

@@ -1,5 +1,6 @@
 // The saved rewards: open one, open an older version, delete.
 import { fill, h } from '../dom.js';
+import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 
 /** {root, show(rewards, current name)}; `onOpen(name)`, `onDelete(name)`, `onNew()`. */
@@ -16,7 +17,7 @@ export function shelf({ onOpen, onDelete, onNew }) {
       reward.error ? h('span', { class: 'caption cr-failed', t: 'custom.broken' })
         : h('span', { class: 'caption' }, h('span', { t: 'custom.version', vars: { n: reward.version } }), ' · ', h('span', { t: `custom.${reward.level}` })));
     if (reward.name === current) open.setAttribute('aria-current', 'true');
-    const drop = h('button', { type: 'button', class: 'btn ghost small', tt: { 'aria-label': 'custom.delete', title: 'custom.delete' }, onclick: () => onDelete(reward.name) }, '×');
+    const drop = h('button', { type: 'button', class: 'btn ghost small', tt: { 'aria-label': () => t('custom.delete_named', { name }), title: 'custom.delete' }, onclick: () => onDelete(reward.name) }, '×');
     return h('li', { data: { reward: reward.name } }, open, drop);
   }
 
