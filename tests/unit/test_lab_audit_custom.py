@@ -80,6 +80,41 @@ CORRECT = {
     "    return by_row(completions, ground_truth, lambda c, g: float(boxes(c)[-1:] == [g]))",
 }  # fmt: skip
 
+OWN_FORMS = {
+    "a line of its own": "def f(completions, ground_truth, **kwargs):\n"
+    "    found = lambda c: re.search(r'FINAL ANSWER\\s*[:=]\\s*(.+?)\\s*$', text(c))\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(bool(found(c)) and found(c)[1] == g))",
+    "marks of its own": "START, END, LEFT, RIGHT = '<work>', '<end_work>', '<SOLUTION>', '</SOLUTION>'\n"
+    "FORM = re.compile(rf'^\\s*{START}.+?{END}\\s*{LEFT}(.+?){RIGHT}\\s*$', re.S)\n"
+    "def f(completions, ground_truth, **kwargs):\n"
+    "    found = lambda c: FORM.search(text(c))\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(bool(found(c)) and found(c)[1].strip() == g))",
+    "cut at a word": "def f(completions, ground_truth, **kwargs):\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(text(c).split('RESULT IS')[-1].strip() == g))",
+    "bold": "def f(completions, ground_truth, **kwargs):\n"
+    "    bold = lambda c: (re.findall(r'\\*\\*(.+?)\\*\\*', text(c)) or [''])[-1].strip()\n"
+    "    return by_row(completions, ground_truth, lambda c, g: float(bold(c) == g))",
+}
+
+
+@pytest.mark.parametrize("name", OWN_FORMS)
+def test_a_form_of_ones_own_is_read_from_the_source(run: Any, name: str) -> None:
+    found = run(OWN_FORMS[name])
+    assert verdicts(found)["f.gold"] == "pass"
+    assert found["verdict"] == "pass"
+
+
+def test_a_form_that_cannot_be_guessed_does_not_stop(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    words = lambda c: dict(line.split('=', 1) for line in text(c).splitlines() if line.count('=') == 1)\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(words(c).get('r') == g))"
+    )
+    found = run(body)
+    gold = next(check for check in found["checks"] if check["id"] == "f.gold")
+    assert (gold["verdict"], gold["stops"]) == ("warn", False)
+    assert "it may want one that was not" in gold["words"]["en"]
+
 
 @pytest.mark.parametrize("rows", [TEXTS, CHAT], ids=["plain", "chat"])
 @pytest.mark.parametrize("name", CORRECT)

@@ -57,6 +57,8 @@ FORMATS = (
     Format("think_answer_boxed", _same("<think>…</think> <answer>\\boxed{…}</answer>"), _THINK,
            "<answer>\\boxed{", "}</answer>"),
     Format("answer_lines", _same("<answer>⏎…⏎</answer>"), f"{THOUGHT}\n", "<answer>\n", "\n</answer>", "\n"),
+    Format("think_answer_lines", _same("<think>⏎…⏎</think>⏎<answer>⏎…⏎</answer>"), _THINK,
+           "<answer>\n", "\n</answer>"),
     Format("reasoning_answer", _same("<reasoning>…</reasoning> <answer>…</answer>"),
            f"<reasoning>\n{THOUGHT}\n</reasoning>\n", "<answer>\n", "\n</answer>", "\n"),
     Format("hash", _same("#### …"), f"{THOUGHT}\n", "#### "),

@@ -106,12 +106,12 @@ def _there(rows: Sequence[Mapping[str, Any]]) -> set[str]:
 
 def _no_column(name: str, missing: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Check:
     """A column that the reward cannot do without, and which of the rows' could be meant."""
-    from backend.custom.look import nearest
+    from backend.custom.columns import mapping_for
 
     there = [
         column for column in dict.fromkeys(c for row in rows for c in row) if column not in ("prompt", "prompt_id")
     ]
-    meant = {column: near for column in missing if (near := nearest(column, _likely(there)))}
+    meant = mapping_for(missing, _likely(there))
     offer = ", ".join(f'"{parameter}": "{column}"' for parameter, column in meant.items())
     built = name in built_in.names()
     would = "" if not meant else f" Probably meant: {', '.join(meant.values())}."

@@ -107,6 +107,16 @@ def sample(pattern: str) -> str | None:
     return None
 
 
+def around_group(pattern: str) -> tuple[str, str] | None:
+    """Texts for what stands before and after the last group that captures; None for a pattern without one."""
+    tree = _parsed(pattern)
+    items = list(tree) if tree is not None else []
+    groups = [at for at, (op, value) in enumerate(items) if str(op) == "SUBPATTERN" and value[0] is not None]
+    if not groups:
+        return None
+    return _sample(items[: groups[-1]], 0), _sample(items[groups[-1] + 1 :], 0)
+
+
 def _parsed(pattern: str) -> Any:
     try:
         with warnings.catch_warnings():

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from backend.lab.audit.bench import Judged
+from backend.lab.audit.derived import asks_for_a_form
 from backend.lab.audit.formats import Format
 from backend.lab.audit.golds import Equivalent, equivalents, kind_of
 from backend.lab.audit.report import Check, Example, score_text
-from backend.lab.audit.subject import STRICT, Subject, candidates, share
+from backend.lab.audit.subject import STRICT, Subject, share
 from backend.text import Text
 
 TRIED = 12
@@ -47,7 +48,7 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
     if typed:
         yield from typed
         return
-    reads = ", ".join(form.label.en for form in candidates(subject.name) if _read(subject, form))
+    reads = ", ".join(form.label.en for form in subject.formats if _read(subject, form))
     if not missed:
         yield Check(
             "gold",
@@ -68,9 +69,13 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
     none = all(subject.right[row].score is None for row in asked)
     what = "no score" if none else "the least score" if flat else "less than the maximum"
     what_ko = "점수 없음" if none else "최저점" if flat else "만점 미만"
-    severe = len(missed) > 0.5 * len(asked)
-    hint = f" in every one of {len(candidates(subject.name))} formats" if flat and not none else ""
-    hint_ko = f"({len(candidates(subject.name))}가지 형식 모두)" if flat and not none else ""
+    unsure = (flat or none) and asks_for_a_form(subject.source)
+    severe = len(missed) > 0.5 * len(asked) and not unsure
+    hint = f" in every one of {len(subject.formats)} formats" if flat and not none else ""
+    hint_ko = f"({len(subject.formats)}가지 형식 모두)" if flat and not none else ""
+    if unsure:
+        hint = f" in all {len(subject.formats)} formats tried; it may want one that was not"
+        hint_ko = f"(시험한 형식 {len(subject.formats)}가지 모두. 시험하지 않은 형식을 원할 수도 있습니다)"
     yield Check(
         "gold",
         subject.name,
@@ -86,7 +91,7 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
 
 
 def _read(subject: Subject, form: Format) -> bool:
-    best = max((share(subject, each) for each in candidates(subject.name)), default=0.0)
+    best = max((share(subject, each) for each in subject.formats), default=0.0)
     return best > 0 and share(subject, form) >= max(READS, best - 0.05)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from backend.errors import StudioError
 from backend.lab.audit import contract, form, right, rows, steady, whole, wrong
 from backend.lab.audit.bench import Budget
+from backend.lab.audit.derived import formats_in
 from backend.lab.audit.formats import FORMATS, Format
 from backend.lab.audit.making import make
 from backend.lab.audit.report import Check, overall
@@ -118,17 +119,18 @@ class Audit:
         """Find the answers, the formats that each reward reads, and the one that they demand together."""
         if not self.subjects:
             list(self._made_subjects())
+        more = formats_in([subject.source for subject in self._alive() if subject.source is not None])
         for subject in self._alive():
-            chosen = candidates(subject.name)
-            try_formats(subject, chosen)
-            if subject.kind == "shape" and self._with_task() and not any(share(subject, each) for each in chosen):
+            subject.formats = candidates(subject.name, more)
+            try_formats(subject)
+            if subject.kind == "shape" and self._with_task() and not any(share(subject, f) for f in subject.formats):
                 find_answers(subject)
-                try_formats(subject, chosen)
+                try_formats(subject)
         judging = [subject for subject in self._alive() if subject.kind != "side" and any(subject.answers)]
-        order = candidates(judging[0].name) if len(judging) == 1 else FORMATS
+        order = judging[0].formats if len(judging) == 1 else [*FORMATS, *more]
         self.form = demanded(judging, order)
         for subject in self._alive():
-            own = best_format(subject, candidates(subject.name))
+            own = best_format(subject)
             suits = (
                 self.form is not None and own is not None and share(subject, self.form) >= share(subject, own) - 0.05
             )

@@ -41,6 +41,8 @@ class Subject:
     answers_from: str | None = None
     """The column that the answers were taken from, also where the reward names none."""
     answers: list[str | None] = field(default_factory=list)
+    formats: list[Format] = field(default_factory=list)
+    """Those that are tried on it."""
     by_format: dict[str, list[Judged]] = field(default_factory=dict)
     form: Format | None = None
     right: list[Judged] = field(default_factory=list)
@@ -89,11 +91,12 @@ class Subject:
         return bounds[0] if bounds is not None else (self.low or 0.0)
 
 
-def candidates(name: str) -> list[Format]:
-    """The formats worth trying on a reward."""
+def candidates(name: str, more: Sequence[Format] = ()) -> list[Format]:
+    """The formats worth trying on a reward; `more`: those that the sources of custom rewards ask for."""
     first = {"code": FOR_CODE, "sql": FOR_SQL, "json": FOR_FORM, "regex": FOR_FORM}.get(name, ())
-    ids = first if name in ("code", "sql") else tuple(dict.fromkeys((*first, *FOR_TEXT)))
-    return [BY_ID[each] for each in ids]
+    if name in ("code", "sql"):
+        return [BY_ID[each] for each in first]
+    return [*(BY_ID[each] for each in dict.fromkeys((*first, *FOR_TEXT))), *more]
 
 
 def find_answers(subject: Subject, with_task: bool = False) -> None:
@@ -112,8 +115,9 @@ def find_answers(subject: Subject, with_task: bool = False) -> None:
         subject.answers = ["42"] * len(subject.rows)
 
 
-def try_formats(subject: Subject, chosen: Sequence[Format]) -> None:
+def try_formats(subject: Subject) -> None:
     """Judge right answers to a few rows in every format, in one go; fills `by_format`, `top` and `low`."""
+    chosen = subject.formats
     known = [row for row, answer in enumerate(subject.answers) if answer is not None]
     rows = known[: subject.bench.few(LOOKED_AT)]
     asked = [(row, form.text(subject.answers[row] or "")) for form in chosen for row in rows]
@@ -164,8 +168,9 @@ def _mean(judged: Sequence[Judged]) -> float:
     return statistics.fmean([each.score or 0.0 for each in judged]) if judged else 0.0
 
 
-def best_format(subject: Subject, chosen: Sequence[Format]) -> Format | None:
+def best_format(subject: Subject) -> Format | None:
     """The first of the formats in which right answers score the most; None where there is no right answer."""
+    chosen = subject.formats
     judged = [form for form in chosen if any(each.score is not None for each in subject.by_format.get(form.id, ()))]
     if not judged:
         return chosen[0] if any(subject.by_format.values()) else None

@@ -81,18 +81,16 @@ def format_check(subjects: Sequence[Subject], form: Format | None) -> Iterator[C
         return
     out = []
     for subject in asked:
-        best = max(subject.by_format, key=lambda each: _share(subject, each))
-        most = _share(subject, best)
+        best = max(subject.formats, key=lambda each: share(subject, each))
+        most = share(subject, best)
         if most > 0 and share(subject, form) < SUITS * most:
             out.append((subject, best))
     if not out:
         words = Text(en=f"{form.label.en} suits all of them.", ko=f"{form.label.ko} 형식이 모두에 맞습니다.")
         yield Check("format", None, "pass", ONE_FORMAT, words)
         return
-    from backend.lab.audit.formats import BY_ID
-
-    named = "; ".join(f"{subject.name}: {BY_ID[best].label.en}" for subject, best in out)
-    named_ko = "; ".join(f"{subject.name}: {BY_ID[best].label.ko}" for subject, best in out)
+    named = "; ".join(f"{subject.name}: {best.label.en}" for subject, best in out)
+    named_ko = "; ".join(f"{subject.name}: {best.label.ko}" for subject, best in out)
     firm = all(not subject.custom and subject.name not in ("regex", "json") for subject, _ in out)
     hedge = "" if firm else " Of the formats known here, that is; another one may suit all."
     hedge_ko = "" if firm else " 여기서 시험한 형식 가운데서입니다. 다른 형식이 맞을 수도 있습니다."
@@ -104,12 +102,6 @@ def format_check(subjects: Sequence[Subject], form: Format | None) -> Iterator[C
         f"없습니다.{hedge_ko}",
     )
     yield Check("format", None, "fail" if firm else "warn", ONE_FORMAT, words)
-
-
-def _share(subject: Subject, form_id: str) -> float:
-    from backend.lab.audit.formats import BY_ID
-
-    return share(subject, BY_ID[form_id])
 
 
 def total_checks(subjects: Sequence[Subject], weights: Sequence[float], form: Format | None) -> Iterator[Check]:
