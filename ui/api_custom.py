@@ -3,11 +3,12 @@ Services.custom; the server decides what is allowed (nothing on a public Space).
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Any
 
 from starlette.routing import BaseRoute
 
-from backend.errors import NotFound
+from backend.errors import NotFound, Refused
 from backend.text import Text
 from ui.door import Door
 from ui.wire import BadRequest, Call, route
@@ -30,7 +31,8 @@ def shown(call: Call) -> dict[str, Any]:
 
 def looked(call: Call) -> dict[str, Any]:
     columns = listed(call, "columns")
-    return call.services.custom.look(source(call), call.text("function"), call.text("name"), level(call), columns)
+    chosen = one_of(call, "level", LEVELS)  # nothing is run
+    return call.services.custom.look(source(call), call.text("function"), call.text("name"), chosen, columns)
 
 
 def tested(call: Call) -> dict[str, Any]:
@@ -79,7 +81,27 @@ def source(call: Call) -> str:
 
 
 def level(call: Call) -> Any:
-    return one_of(call, "level", LEVELS)
+    """The level asked for. Trusted code runs as the user of this machine, so only somebody at it may bring any."""
+    chosen = one_of(call, "level", LEVELS)
+    if chosen == "trusted" and not local(call):
+        raise Refused(
+            Text(
+                en="level=trusted: trusted code can be tested and saved only in a browser on the machine that runs "
+                "GRPO Studio, or with `python -m backend rewards` there.",
+                ko="level=trusted: 신뢰 코드는 GRPO Studio를 실행 중인 컴퓨터의 브라우저에서만, 또는 그 컴퓨터에서 "
+                "`python -m backend rewards`로만 시험하고 저장할 수 있습니다.",
+            )
+        )
+    return chosen
+
+
+def local(call: Call) -> bool:
+    """Whether the request comes from this machine."""
+    client = call.request.client
+    try:
+        return client is not None and ip_address(client.host).is_loopback
+    except ValueError:
+        return False
 
 
 def one_of(call: Call, name: str, allowed: tuple[str, ...]) -> Any:

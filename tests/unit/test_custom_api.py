@@ -22,7 +22,7 @@ SOURCE = "def judge(completions, answer, **kwargs):\n    return [1.0] * len(comp
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[TestClient]:
     services: Any = SimpleNamespace(custom=CustomService(Settings(tmp_path)))
-    with TestClient(Starlette(routes=routes(services))) as opened:
+    with TestClient(Starlette(routes=routes(services)), client=("127.0.0.1", 50000)) as opened:
         yield opened
 
 
@@ -62,6 +62,16 @@ def test_trusted_needs_the_confirmation(client: TestClient) -> None:
             assert answer.status_code == 422
             assert "runs code as you" in answer.json()["error"]["en"]
     assert client.post("/api/custom/save", json={**body, "confirmed": True}).status_code == 201
+
+
+def test_trusted_is_for_somebody_at_the_machine(client: TestClient) -> None:
+    body = {"name": "mine", "source": SOURCE, "level": "trusted", "confirmed": True}
+    far = TestClient(client.app, client=("192.168.0.7", 50000))
+    for route in ("save", "test"):
+        answer = far.post(f"/api/custom/{route}", json=body)
+        assert (answer.status_code, "on the machine" in answer.json()["error"]["en"]) == (422, True)
+    assert far.post("/api/custom/look", json=body).status_code == 200
+    assert far.post("/api/custom/save", json={**body, "level": "sandboxed"}).status_code == 201
 
 
 @pytest.mark.parametrize(
