@@ -20,7 +20,7 @@ class Number(NamedTuple):
     worked_out: bool = True
 
 
-BITS = 20_000  # of a numerator or denominator
+BITS = 13_000  # of a numerator or denominator: below the 4,300 digits that Python writes out
 DEPTH = 40
 DIGITS = 4000  # of one number, below the limit at which Python refuses to read it
 LITERAL = re.compile(

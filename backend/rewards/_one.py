@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from backend.rewards import _english, _korean
 from backend.rewards._numbers import Number, number
@@ -62,7 +63,7 @@ def one(text: str, gold: bool) -> One:
         belongs = _behind(rest, gold)
         if belongs is not None and not (currency and belongs[1] and belongs[1] != currency):
             percent, measure = belongs
-            return One(text, body.replace(TEXT, " ").strip(), value, percent, measure or currency)
+            return One(text, _written(value.value), value, percent, measure or currency)
     latex, percent, measure = body, False, currency
     if shorter := PERCENT.split(latex)[0] if re.search(PERCENT.pattern + r"$", latex, re.I) else "":
         latex, percent = shorter, True
@@ -74,6 +75,11 @@ def one(text: str, gold: bool) -> One:
     if (again := number(latex)) and not again[1].strip():
         latex, percent, measure = body, False, currency  # what is left would be a number, yet it was none: 5%%
     return One(text, latex.replace(TEXT, " ").strip(), None, percent, measure)
+
+
+def _written(value: Fraction) -> str:
+    """For the algebra, when the other side is an expression."""
+    return str(value) if value.denominator == 1 else rf"\frac{{{value.numerator}}}{{{value.denominator}}}"
 
 
 def _front(text: str, gold: bool) -> tuple[str, Unit]:
