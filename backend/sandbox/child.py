@@ -122,9 +122,9 @@ class Child:
         with contextlib.suppress(OSError):
             self.control.send(b"end")
 
-    def wait_end(self, within_s: float = GRACE_S) -> dict[str, Any]:
+    def wait_end(self) -> dict[str, Any]:
         """How it ended. A zygote that does not say so in time is ended itself: its children die with it."""
-        deadline = time.monotonic() + within_s
+        deadline = time.monotonic() + GRACE_S
         while self.ended is None:
             left = deadline - time.monotonic()
             if left <= 0:

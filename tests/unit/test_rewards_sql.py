@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.errors import Refused
@@ -254,6 +254,7 @@ def test_whether_the_outermost_query_is_ordered(sql: str, want: bool) -> None:
 
 
 @given(st.text(max_size=200))
+@settings(deadline=None)
 def test_any_text_is_looked_at_without_a_crash(sql: str) -> None:
     assert reads(sql) in (True, False)
     assert ordered(sql) in (True, False)
@@ -265,6 +266,7 @@ ROWS = st.lists(st.tuples(CELLS, CELLS), max_size=6)
 
 
 @given(ROWS, st.randoms())
+@settings(deadline=None)
 def test_rows_agree_in_any_order_and_only_whole(rows: list[tuple[Any, Any]], random: Any) -> None:
     shuffled = random.sample(rows, len(rows))
     wanted = Result(2, tuple(rows))
@@ -275,6 +277,7 @@ def test_rows_agree_in_any_order_and_only_whole(rows: list[tuple[Any, Any]], ran
 
 
 @given(ROWS, ROWS)
+@settings(deadline=None)
 def test_agreement_has_no_side(one: list[Any], other: list[Any]) -> None:
     a, b = Result(2, tuple(one)), Result(2, tuple(other))
     for in_order in (True, False):

@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.sandbox.inside import landlock, seccomp, syscalls
@@ -82,6 +82,7 @@ def test_each_table_is_treated_as_it_says(machine: str) -> None:
 
 
 @given(st.sampled_from(syscalls.MACHINES), st.integers(0, X32_BIT - 1), st.lists(st.integers(0, 2**64 - 1), max_size=6))
+@settings(deadline=None)
 def test_a_call_that_is_on_no_list_is_refused(machine: str, number: int, args: list[int]) -> None:
     listed = set()
     for table in ("allowed", "checked", "paths", "absent"):
@@ -91,6 +92,7 @@ def test_a_call_that_is_on_no_list_is_refused(machine: str, number: int, args: l
 
 
 @given(st.integers(X32_BIT, 2**32 - 1))
+@settings(deadline=None)
 def test_the_x32_table_kills(number: int) -> None:
     assert decided("x86_64", number) == KILL_PROCESS
 

@@ -80,6 +80,7 @@ def test_values_that_agree_are_equal_in_python(one: Any, other: Any) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(-1e-8, 1e-8))
+@settings(deadline=None)
 def test_floats_agree_to_nine_digits(value: float, relative: float) -> None:
     other = value * (1 + relative)
     if math.isinf(other) or value == 0:
