@@ -24,8 +24,10 @@ export function shelf({ onOpen, onDelete, onNew }) {
   return {
     root,
     show(rewards, current) {
+      const focused = document.activeElement?.closest('.cr-saved li')?.dataset.reward;
       none.hidden = rewards.length > 0;
       fill(list, rewards.map((reward) => item(reward, current)));
+      if (focused) [...list.children].find((each) => each.dataset.reward === focused)?.querySelector('button').focus();
     },
   };
 }
