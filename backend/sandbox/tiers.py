@@ -84,8 +84,8 @@ def measure() -> Report:
     words = _words(tier, kernel, abi, machine, len(checks))
     if not hello["threads"]:
         words = Text(
-            en=f"{words.en}; programs get no threads (root without CAP_SETUID cannot limit them)",
-            ko=f"{words.ko}. 프로그램은 스레드를 쓸 수 없음(CAP_SETUID 없는 root라 개수를 제한할 수 없음)",
+            en=f"{words.en}; programs get no threads (this root cannot become another user, so nothing would hold their number)",
+            ko=f"{words.ko}. 프로그램은 스레드를 쓸 수 없음(root에서 다른 사용자로 바꿀 수 없어 개수를 제한하지 못함)",
         )
     return Report(tier, kernel, abi, machine, words, tuple(checks))
 

@@ -65,12 +65,17 @@ def _lower(what: int, soft: int, hard: int) -> None:
 
 
 def become_nobody() -> None:
-    """Drops root, where this is root and may: without the right to, it stays root without its rights."""
+    """Drops root, where this is root and may.
+
+    Without the right to, or in a user namespace that has no such user, it stays root, whose rights are dropped later.
+    """
     if os.geteuid() != 0:
         return
-    with contextlib.suppress(PermissionError):
+    with contextlib.suppress(OSError):
         os.setgroups([])
+    with contextlib.suppress(OSError):
         os.setresgid(NOBODY, NOBODY, NOBODY)
+    with contextlib.suppress(OSError):
         os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
