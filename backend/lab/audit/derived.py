@@ -32,6 +32,32 @@ def formats_in(sources: Sequence[str]) -> list[Format]:
     return found
 
 
+def reachable(source: str, function: str | None) -> str:
+    """What of a file the function uses: itself and the definitions at the top that it names, directly or not."""
+    tree = _tree(source)
+    if tree is None or function is None:
+        return source
+    defined: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            for name in ast.walk(node):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    defined[name.id] = node
+    kept: list[ast.stmt] = []
+    waiting = [function]
+    while waiting:
+        node = defined.pop(waiting.pop(), None)
+        if node is not None:
+            if node not in kept:
+                kept.append(node)
+            waiting += [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+    if not kept:
+        return source
+    return "\n".join(ast.unparse(node) for node in sorted(kept, key=lambda node: node.lineno))
+
+
 def asks_for_a_form(source: str | None) -> bool:
     """Whether a source looks for marks or patterns at all, so that an answer may have missed the form it wants."""
     if source is None:

@@ -9,6 +9,7 @@ from typing import Any
 from backend.errors import NotFound, StudioError
 from backend.lab.audit.bench import Bench, Budget
 from backend.lab.audit.contract import SOURCE
+from backend.lab.audit.derived import reachable
 from backend.lab.audit.golds import GOLD_NAMES
 from backend.lab.audit.report import Check
 from backend.lab.audit.subject import BUILT_IN, Subject
@@ -83,6 +84,7 @@ def _custom(
     full = {**reward.args, "columns": reward.mapping}
     found = Subject(bench, "task", True, full, (*about.columns, *about.optional))
     found.source, found.function, found.level = reward.version.source, reward.version.function, reward.version.level
+    found.used = reachable(reward.version.source, found.function)
     return found
 
 

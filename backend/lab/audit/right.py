@@ -69,7 +69,7 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
     none = all(subject.right[row].score is None for row in asked)
     what = "no score" if none else "the least score" if flat else "less than the maximum"
     what_ko = "점수 없음" if none else "최저점" if flat else "만점 미만"
-    unsure = (flat or none) and asks_for_a_form(subject.source)
+    unsure = (flat or none) and asks_for_a_form(subject.used)
     severe = len(missed) > 0.5 * len(asked) and not unsure
     hint = f" in every one of {len(subject.formats)} formats" if flat and not none else ""
     hint_ko = f"({len(subject.formats)}가지 형식 모두)" if flat and not none else ""

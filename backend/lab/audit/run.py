@@ -119,7 +119,7 @@ class Audit:
         """Find the answers, the formats that each reward reads, and the one that they demand together."""
         if not self.subjects:
             list(self._made_subjects())
-        more = formats_in([subject.source for subject in self._alive() if subject.source is not None])
+        more = formats_in([subject.used for subject in self._alive() if subject.used is not None])
         for subject in self._alive():
             subject.formats = candidates(subject.name, more)
             try_formats(subject)

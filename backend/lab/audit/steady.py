@@ -119,7 +119,7 @@ def _ms(seconds: float) -> str:
 def pattern_checks(subject: Subject) -> Iterator[Check]:
     """Patterns in the arguments and the source, tried on texts that make them backtrack. Halts the subject if one does:
     every further question could take as long."""
-    found = patterns.in_args(subject.args) + (patterns.in_source(subject.source) if subject.source else [])
+    found = patterns.in_args(subject.args) + (patterns.in_source(subject.used) if subject.used else [])
     for pattern in found:
         text = patterns.slow_text(pattern) if not subject.bench.budget.spent else None
         if text is not None:

@@ -35,6 +35,8 @@ class Subject:
     args: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     source: str | None = None
+    used: str | None = None
+    """What of the source the function uses."""
     function: str | None = None
     level: str | None = None
     gold_column: str | None = None
