@@ -84,7 +84,7 @@ def measure() -> Report:
     words = _words(tier, kernel, abi, machine, len(checks))
     if not hello["threads"]:
         words = Text(
-            en=f"{words.en}; programs get no threads (this root cannot become another user, so nothing would hold their number)",
+            en=f"{words.en}; programs get no threads (this root cannot become another user, so none would be counted)",
             ko=f"{words.ko}. 프로그램은 스레드를 쓸 수 없음(root에서 다른 사용자로 바꿀 수 없어 개수를 제한하지 못함)",
         )
     return Report(tier, kernel, abi, machine, words, tuple(checks))
