@@ -17,7 +17,7 @@ from backend.rewards._plain import TEXT
 Symbolic = Callable[[str, str], bool]
 """(gold, answer) in LaTeX -> whether they are equal."""
 
-SIDE_BY_SIDE = re.compile(r"\d\s+\d")
+SIDE_BY_SIDE = re.compile(r"\d\s+\d|\d\s*_")
 ARITHMETIC = re.compile(r"(?:\\(?:frac|cdot|times|div)(?![A-Za-z])|[\d\s.+\-*/{}()!%'\"])*")
 NEEDLESS = re.compile(r"(?<![0-9A-Za-z가-힣])\s+|\s+(?![0-9A-Za-z가-힣])|(?<=[가-힣])\s+(?=\d)|(?<=\d)\s+(?=[가-힣])")
 LONGEST_ALGEBRA = 600  # characters
@@ -85,7 +85,7 @@ def _ones(gold: One, answer: One, symbolic: Symbolic | None) -> bool | None:
     if (gold.name or answer.name) and ("=" in gold.latex or "=" in answer.latex):
         return _ask(symbolic, [(_latex(gold), _latex(answer))])  # y = 2x + 1 and 2x - y + 1 = 0
     if SIDE_BY_SIDE.search(answer.latex) or (gold.number and ARITHMETIC.fullmatch(answer.latex)):
-        return False  # no one number, and algebra would add or multiply what stands there
+        return False  # no one number; algebra would add, multiply or drop what stands there
     if (gold.number and _variables(answer.latex)) or (answer.number and _variables(gold.latex)):
         return False
     if gold.percent == answer.percent and same_text(gold.latex, answer.latex):

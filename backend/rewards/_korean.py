@@ -72,7 +72,7 @@ def _counted(text: str) -> tuple[Fraction, str] | None:
             current, small, at, places = None, Fraction(SMALL[letter]), start + 1, places + 1
         elif letter in LARGE and letter and LARGE[letter] < last:
             section += current or 0
-            total += (section or 1) * LARGE[letter]
+            total += (section if section or current is not None else 1) * LARGE[letter]
             section, current, small = Fraction(0), None, Fraction(10**4)
             last, at, places = Fraction(LARGE[letter]), start + 1, places + 1
         else:

@@ -37,7 +37,7 @@ PERCENT = re.compile(
     r"\s*\x02?\s*(?:%|percent(?:age)?(?: points?)?\b|per cent\b|pct\b|퍼센트|프로(?!그))\s*\x02?", re.I
 )
 IN_BRACKETS = re.compile(r"^(?:\{([^{}()\[\]]+)\}|\(([^{}()\[\]]+)\)|\[([^{}()\[\]]+)\])$")
-BASE = re.compile(r"\s*_\s*\{?\s*(\d{1,2})\s*\}?\s*")
+BASE = re.compile(r"\s*(\d{1,60})\s*_\s*\{?\s*(\d{1,2})\s*\}?\s*")
 TRAILING_TEXT = re.compile(r"\s*\x02\s*([^\x02]*?)\s*\x02((?:\s*\^\s*\{?\d\}?)?)\s*$")
 TRAILING_WORDS = re.compile(
     r"(?<=[\s})])([A-Za-z]{2,}(?:[\s/^{}\d.]*[A-Za-z]+|\s*\^\s*\{?\d\}?){0,6})$|\s*(°\s*[CF]?)$"
@@ -50,13 +50,16 @@ NO_NOUN = re.compile(
 CURRENCY_SIGN = re.compile(r"[$₩€£¥₹]")
 COMMAND = re.compile(r"\\(?:begin|end)\s*\{[A-Za-z*]+\}|\\[A-Za-z]+")
 LETTERS = re.compile(r"[^\W\d_]{2,}")
-PRODUCT = re.compile(r"a?b?c?x?y?z?|mn|pq|rs|uv|st|kn|nk|xt|yx|ba|d[rtuxyz]")
+PRODUCT = re.compile(r"a?b?c?x?y?z?|mn|pq|rs|uv|st|kn|nk|xt|yx|ba")
 MATHEMATICS = re.compile(r"[\d+\-*/^=<>|\\(]")
 
 
 def one(text: str, gold: bool) -> One:
     """The number with its unit that a text is, or else an expression."""
     body, currency = _front(text, gold)
+    based = BASE.fullmatch(body)
+    if based and all(int(digit) < int(based[2]) for digit in based[1]):  # 110_2 is 110 in a unit of its own
+        return One(text, based[1], Number(Fraction(int(based[1]))), unit=((f"base {based[2]}", 1),))
     found = number(body.lstrip(f"{TEXT} "))
     if found:
         value, rest = found
@@ -109,8 +112,6 @@ def _behind(rest: str, gold: bool) -> tuple[bool, Unit] | None:
     words = IN_BRACKETS.sub(r"\1\2\3", rest.replace(TEXT, " ").strip()).strip()
     if not words or CURRENCY_SIGN.fullmatch(words):
         return percent is not None, ((CURRENCY[words], 1),) if words else ()
-    if base := BASE.fullmatch(rest):
-        return percent is not None, ((f"base {base[1]}", 1),)
     algebra = gold and not marked and len(words) == 1 and words.isascii()
     measure = None if algebra or (len(words) > 60) else unit(words)
     if measure is None and not gold and len(words) < 60 and NOUNS.fullmatch(words) and _says_nothing(words, marked):

@@ -35,7 +35,7 @@ CONNECTORS = frozenset(("and", "or", "또는", "그리고", "혹은", "및", "�
 
 _WORD = re.compile(r"[A-Za-z]+|[가-힣]+|[℃℉]|°\s*[CF]?")
 _RATIO = re.compile(r"\s*(?:/|\bper\b)\s*")
-_POWER = re.compile(r"\s*\^?\s*\{?\s*(-?[1-3])\s*\}?(?!\d)")
+_POWER = re.compile(r"\s*\^\s*\{?\s*(-?[1-3])\s*\}?(?!\d)|([23])(?!\d)")
 
 Unit = tuple[tuple[str, int], ...]
 """(measure, power) pairs in order; empty for a counter."""
@@ -83,7 +83,7 @@ def _product(piece: str) -> list[tuple[str, int]] | None:
         elif name := _measure(text):
             raised = _POWER.match(rest)
             rest = rest[raised.end() :] if raised else rest
-            found.append((name[0], int(raised[1]) if raised else power * name[1]))
+            found.append((name[0], int(raised[1] or raised[2]) if raised else power * name[1]))
             power = 1
         elif text in ("squared", "cubed") and found and found[-1][0]:
             found[-1] = (found[-1][0], 2 if text == "squared" else 3)
