@@ -17,8 +17,8 @@ class DataSettings(BaseModel):
         "arithmetic",
         T("Dataset", "데이터셋"),
         T(
-            "A set stored on the Data page, `arithmetic` (generated), `article-math`, a file (.jsonl, .json, .csv, .tsv, "
-            ".parquet) or a hub name. A file needs a `prompt` column, or dataset_args that name another.",
+            "A set stored on the Data page, `arithmetic` (generated), `article-math`, a file (.jsonl, .json, .csv, "
+            ".tsv, .parquet) or a hub name. A file needs a `prompt` column, or dataset_args that name another.",
             "데이터 페이지에 저장한 데이터셋, `arithmetic`(생성), `article-math`, 파일(.jsonl, .json, .csv, .tsv, "
             ".parquet), 허브 이름 중 하나. 파일에는 `prompt` 열이 있거나 dataset_args로 정해야 합니다.",
         ),
