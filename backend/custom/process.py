@@ -12,6 +12,7 @@ from backend import sandbox
 from backend.custom.merge import problem_of
 from backend.custom.trusted import TrustedSession
 from backend.sandbox import Outcome, SandboxUnavailable
+from backend.text import Text
 
 KEPT_ERROR = 8000  # characters
 KEPT_PRINTS = 64 * 1024
@@ -41,7 +42,18 @@ class Process:
             self._session: Any = TrustedSession(source, name=name, function=function, memory_mb=memory_mb)
         else:
             text = f"{_harness()}\nhandle = Server({source!r}, {name!r}, {function!r}).handle\n"
-            self._session = sandbox.open_session(text, memory_mb=memory_mb, name=name)
+            try:
+                self._session = sandbox.open_session(text, memory_mb=memory_mb, name=name)
+            except SandboxUnavailable as error:
+                raise self._unavailable(error.text) from error
+
+    def _unavailable(self, why: Text) -> SandboxUnavailable:
+        return SandboxUnavailable(
+            Text(
+                en=f"the reward {self.name} is sandboxed and cannot be run here: {why.en}",
+                ko=f"보상 {self.name}은(는) 샌드박스에서 실행해야 하는데 여기서는 실행할 수 없습니다: {why.ko}",
+            )
+        )
 
     @property
     def restarts(self) -> int:
@@ -67,9 +79,12 @@ class Process:
         return replace(answer, outcome=outcome, value={"error": error[:KEPT_ERROR]})
 
     def _ask(self, text: str | None, limit_s: float) -> Answer:
-        reply = self._session.call({"call": text}, limit_s)
+        try:
+            reply = self._session.call({"call": text}, limit_s)
+        except SandboxUnavailable as error:
+            raise self._unavailable(error.text) from error
         if reply.outcome is Outcome.SANDBOX_UNAVAILABLE:
-            raise SandboxUnavailable(reply.error or "the sandbox is not available")
+            raise self._unavailable(Text(en=reply.error, ko=reply.error))
         value = _read(reply.value) if reply.outcome is Outcome.PASS else None
         answer = Answer("ok", value or {}, reply.seconds, reply.stdout, len(reply.stdout))
         if value is None:

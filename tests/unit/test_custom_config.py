@@ -11,8 +11,8 @@ import pytest
 from backend import runs, sandbox
 from backend.config import as_change, check, form_schema
 from backend.config.schema import RunConfig
-from backend.custom import Library
-from backend.sandbox import Report
+from backend.custom import Library, resolve
+from backend.sandbox import Report, SandboxUnavailable
 from backend.services import Services
 from backend.settings import Settings
 from backend.text import Text
@@ -109,3 +109,28 @@ def test_a_run_pins_the_version_and_keeps_the_source(home: Path) -> None:
         RunConfig(**kept)
     finally:
         services.close()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_sandbox_that_fails_is_told_with_the_rewards_name(
+    home: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Also when it is lost in the middle of a run: the run stops in words, and nothing is scored 0."""
+    lost = SandboxUnavailable(Text(en="seccomp is gone", ko="seccomp를 쓸 수 없습니다"))
+
+    class Session:
+        def call(self, request: Any, limit_s: float) -> Any:
+            raise lost
+
+        def close(self) -> None:
+            return
+
+    def open_session(source: str, **more: Any) -> Session:
+        if late:
+            return Session()
+        raise lost
+
+    monkeypatch.setattr(sandbox, "open_session", open_session)
+    Library(home).save("boxed", FREE)
+    with pytest.raises(SandboxUnavailable, match=r"the reward boxed is sandboxed .*: seccomp is gone"):
+        resolve(home, "boxed")(["p"], ["a"])
