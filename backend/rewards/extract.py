@@ -203,7 +203,7 @@ def _said(content: str) -> str:
     """The 120 of "the volume of the box is 120"."""
     if not NOT_A_HEADING.match(content) and not re.search(r"\bor\b", content):
         last = re.search(r".*\s(?:is|are|equals)\s+(.+)", content, re.S)
-        return last[1] if last else content
+        return last[1] if last and re.search(r"[\d\\$]", last[1]) else content
     return content
 
 
