@@ -49,14 +49,14 @@ def test_a_call_that_hangs_is_killed_at_its_limit_and_the_others_go_on(pool: Poo
     hung = pool.map(f"{HERE}:{function}", [{}], 0.5)[0]
     assert hung.outcome == "timeout"
     assert hung.error == "stopped after 0.5 s"
-    assert time.monotonic() - before < 3
+    assert time.monotonic() - before < 2.5  # its limit and 2 s more
     assert pool.map(f"{HERE}:add", [{"a": 1}], 5.0)[0].value == 1
 
 
 def test_each_call_has_its_own_limit(pool: Pool) -> None:
     results = pool.map(f"{HERE}:spin", [{}, {}, {}], [0.2, 1.0, 0.2])
     assert [result.outcome for result in results] == ["timeout"] * 3
-    assert [round(result.seconds, 1) for result in results] == pytest.approx([0.2, 1.0, 0.2], abs=0.3)
+    assert all(limit <= result.seconds < limit + 2 for limit, result in zip((0.2, 1.0, 0.2), results, strict=True))
 
 
 def test_a_call_that_ends_its_process_is_told_from_one_that_raises(pool: Pool) -> None:
