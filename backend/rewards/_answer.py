@@ -60,9 +60,15 @@ def read(text: str, gold: bool = False) -> Answer | None:
     """
     if len(text) > LONGEST:
         return None
-    whole = _ungrouped(plain(text))
+    whole = plain(text)
+    if len(whole) > 2 * LONGEST:  # ½ and its like grow
+        return None
+    whole = _ungrouped(whole)
+    pieces = _split(whole, JOINT)
+    if len(pieces) > MOST:
+        return None
     items: list[Answer] = []
-    for piece in _split(whole, JOINT):
+    for piece in pieces:
         item = _item(piece, gold, 0)
         items += item.items if isinstance(item, Several) and item.kind == "list" else [item]
     if not items or len(items) > MOST:
@@ -74,11 +80,9 @@ def _ungrouped(text: str) -> str:
     """Without thousands separators; in brackets only where other commas there, with a space, part the elements."""
     text = SPACED.sub(lambda found: found[1] + re.sub(r"\D", "", found[2]), text)
     pieces: list[str] = []
-    at = 0
+    at, depths, parted = 0, _depths(text), re.search(r",\s", text)
     for found in GROUPED.finditer(text):
-        before = text[: found.start()]
-        depth = sum(OPENING.get(letter, CLOSING.get(letter, 0)) for letter in before)
-        if depth <= 0 or re.search(r",\s", text):
+        if depths[found.start()] <= 0 or parted:
             pieces += [text[at : found.start()], found[0].replace(",", "")]
             at = found.end()
     return "".join(pieces) + text[at:]

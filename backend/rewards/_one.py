@@ -40,7 +40,7 @@ IN_BRACKETS = re.compile(r"^(?:\{([^{}()\[\]]+)\}|\(([^{}()\[\]]+)\)|\[([^{}()\[
 BASE = re.compile(r"\s*(\d{1,60})\s*_\s*\{?\s*(\d{1,2})\s*\}?\s*")
 TRAILING_TEXT = re.compile(r"\s*\x02\s*([^\x02]*?)\s*\x02((?:\s*\^\s*\{?\d\}?)?)\s*$")
 TRAILING_WORDS = re.compile(
-    r"(?<=[\s})])([A-Za-z]{2,}(?:[\s/^{}\d.]*[A-Za-z]+|\s*\^\s*\{?\d\}?){0,6})$|\s*(°\s*[CF]?)$"
+    r"(?<=[\s})])([A-Za-z]{2,30}(?:[\s/^{}\d.]{1,5}[A-Za-z]{1,30}|\s*\^\s*\{?\d\}?){0,6})$|\s*(°\s*[CF]?)$"
 )
 ANGLE = re.compile(r"(?:sin|cos|tan|cot|sec|csc)(?![a-z]).*°\s*$", re.S)  # here a degree is part of the expression
 NOUNS = re.compile(r"(?:of\s+)?[A-Za-z]{2,20}(?:\s+[A-Za-z]{2,20}){0,3}|[가-힣]{1,6}(?:\s+[가-힣]{1,6}){0,2}")

@@ -50,8 +50,11 @@ def judge_many(
     verdicts: list[Verdict | Exception | None] = []
     open_ones: dict[int, tuple[tuple[str, ...], str]] = {}
     for row, completion in enumerate(completions):
-        verdict = _by_numbers(completion, ground_truth[row], prefilled)
-        if isinstance(verdict, Verdict):
+        try:
+            verdict = _by_numbers(completion, ground_truth[row], prefilled)
+        except Exception as error:  # of this row, not of the batch
+            verdict = error
+        if not isinstance(verdict, tuple) or isinstance(verdict, Verdict):
             verdicts.append(verdict)
         else:
             verdicts.append(None)
@@ -138,6 +141,8 @@ def _golds(ground_truth: object) -> tuple[tuple[str, ...], str]:
         return (), f"the ground truth is a {type(ground_truth).__name__}, not a number or text"
     if isinstance(ground_truth, float) and not math.isfinite(ground_truth):
         return (), "the ground truth is not a finite number"
+    if isinstance(ground_truth, int) and ground_truth.bit_length() > 13_000:
+        return (), "the ground truth is too long to be an answer"
     text = ground_truth if isinstance(ground_truth, str) else repr(ground_truth)
     return _gold_text(text) if len(text) <= LONGEST_GOLD else ((), "the ground truth is too long to be an answer")
 

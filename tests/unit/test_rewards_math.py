@@ -17,7 +17,7 @@ from tests.unit.test_rewards_exact import CASES
 DATA = Path(__file__).parents[1] / "data"
 MATH_CASES = [case for case in CASES if case["reward"] == "math"]
 
-NOTHING_TO_READ = [None, "", "  ", True, False, [], [None], [[1]], {}, b"40", float("nan"), float("inf"), "x" * 5000]
+NOTHING_TO_READ = [None, "", "  ", True, False, [], [None], [[1]], {}, b"40", float("nan"), float("inf"), 10**5000]
 WORDS = [
     "see the figure",
     "no solution",
@@ -106,11 +106,11 @@ def test_a_thought_that_the_template_opened() -> None:
     assert [verdict.score for verdict in judged([(text, 3) for text in texts], prefilled=True)] == [1, 0, 0, 1, 0]
 
 
-@pytest.mark.parametrize("gold", NOT_READABLE, ids=lambda gold: repr(gold)[:30])
+@pytest.mark.parametrize("gold", NOT_READABLE, ids=lambda gold: str(gold)[:30] if not isinstance(gold, int) else "int")
 def test_a_gold_that_cannot_be_read_is_skipped_with_the_reason(gold: object) -> None:
     spec = rewards.get("math").spec
     assert spec.unreadable is not None
-    for text in ("\\boxed{40}", "hello", f"\\boxed{{{gold}}}"):
+    for text in ("\\boxed{40}", "hello", f"\\boxed{{{'1' * 5000 if isinstance(gold, int) else gold}}}"):
         (verdict,) = judged([(text, gold)])
         assert verdict.score is None
         assert verdict.reason == spec.unreadable(gold) != ""
@@ -164,3 +164,16 @@ def test_what_is_found_is_where_it_says() -> None:
         else:
             there = row["completion"][slice(*found.span)]
             assert all(word in there for word in found.text.split())
+
+
+def test_a_row_that_breaks_the_reward_is_missing_and_the_others_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str, prefilled: bool) -> None:
+        if "7" in text:
+            raise ZeroDivisionError(text)
+        return final_answer(text, prefilled)  # type: ignore[return-value]
+
+    monkeypatch.setattr("backend.rewards.math.final_answer", broken)
+    made = rewards.get("math")
+    texts = ["\\boxed{5}", "\\boxed{7}", "\\boxed{6}"]
+    assert made([""] * 3, texts, ground_truth=["5", "5", "5"]) == [1.0, None, 0.0]
+    assert [failure.row for failure in made.take_failures()] == [1]

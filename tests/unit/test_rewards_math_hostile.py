@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend.rewards.extract import final_answer, no_answer
+from backend.rewards.math import _by_numbers
 from backend.rewards.verdict import Verdict
 from tests.unit.test_rewards_math import ANSWERS, judged
 
@@ -17,6 +18,23 @@ LARGE = ["100000000!", "((((3!)!)!)!)!", "(x+1)^{10000}", "2^{2^{2^{2^{2^2}}}}",
 DEEP = ["\\sqrt{" * 60 + "2" + "}" * 60, "\\frac{1}{" * 200 + "2" + "}" * 200, "(" * 400 + "1" + ")" * 400, "{" * 500]
 LONG = ["1" * 1900, "1" * 50_000, "x+" * 700 + "x", "\\frac" * 380, "-" * 1900, "1," * 900, "\\pm" * 100 + "1"]
 LONG += ["(1," * 300, "가" * 1900, "3만" * 600, "|" * 1000, "$" * 1999, "\\text{" * 200, "\\int " * 50]
+LONG += [
+    "x " + "a" * 1900 + "!",
+    "5 " + "a" * 1900,
+    "½" * 1900,
+    "=1" * 900,
+    "(1,2)\\cup" * 200,
+    "seven " * 300,
+    "cm " * 600,
+]
+LONG += [
+    "x " + "cm^2 " * 300 + "!",
+    "one hundred and " * 120,
+    "minus " * 300,
+    "5 " * 900 + "%",
+    "한 " * 900,
+    "1만 " * 600,
+]
 ODD = [
     "\x00\x02\x03",
     "\\frac{x}{0}",
@@ -47,6 +65,15 @@ def test_hostile_answers_and_golds_score_nothing_and_raise_nothing() -> None:
         }
         assert {text[:20]: score for text, score in scores.items() if score != 0} == {}
     assert all(verdict.score in (0.0, None) for verdict in judged([("\\boxed{5}", gold) for gold in HOSTILE]))
+
+
+def test_no_answer_costs_more_than_a_moment_here() -> None:
+    """Without the algebra, which can be killed: what runs in the trainer's own process is bounded."""
+    for gold in ("x^2", "5", "1, 2", "(1,2)"):
+        for text in [*HOSTILE, *HANGS]:
+            before = time.process_time()
+            _by_numbers(f"\\boxed{{{text}}}", gold, False)
+            assert time.process_time() - before < 0.5, text[:40]
 
 
 def test_text_never_reaches_an_interpreter(tmp_path: Path) -> None:
