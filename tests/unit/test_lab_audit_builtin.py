@@ -12,6 +12,7 @@ import pytest
 
 from backend.config import load_preset, merge
 from backend.data.service import DataService
+from backend.errors import Refused
 from backend.lab.audit import audit, made
 from backend.lab.preflight import preflight
 from backend.sandbox import report
@@ -200,6 +201,15 @@ def test_a_pattern_that_backtracks_and_arguments_that_are_wrong(settings: Settin
         {"reasoning_gym.columns": "fail"},
         {"reasoning_gym.arguments": "fail"},
     )
+
+
+def test_there_must_be_a_reward_and_rows_with_prompts(settings: Settings) -> None:
+    with pytest.raises(Refused, match="choose at least one"):
+        audit(settings, {"rewards": []}, SUMS)
+    with pytest.raises(Refused, match="row 1 has no prompt"):
+        audit(settings, {"rewards": ["accuracy"]}, [SUMS[0], {"ground_truth": "1"}])
+    assert made(settings, {"rewards": ["repetition"]}, FREE) == [None] * len(FREE)
+    assert made(settings, {"rewards": ["accuracy"]}, []) == []
 
 
 def test_the_answer_is_json(settings: Settings) -> None:

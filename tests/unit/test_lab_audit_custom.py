@@ -196,6 +196,23 @@ def test_a_pattern_that_backtracks(run: Any) -> None:
     assert found["seconds"] < 15
 
 
+def test_a_text_that_holds_it_up(run: Any) -> None:
+    body = (
+        "def f(completions, ground_truth, **kwargs):\n"
+        "    form = lambda g: '(x+' + 'x+)+' + g\n"
+        "    return by_row(completions, ground_truth, lambda c, g: float(bool(re.search(form(g), text(c)))))"
+    )
+    found = run(body, budget_s=30.0)
+    assert failing(found) == {"f.hangs"}
+    assert "one such answer holds up the whole step" in words(found, "f.hangs")
+    assert found["seconds"] < 45
+
+
+def test_the_same_for_every_text(run: Any) -> None:
+    found = run("def f(completions, **kwargs):\n    return [1.0 for c in completions]")
+    assert verdicts(found)["f.constant"] == "warn"
+
+
 def test_it_never_ends(run: Any) -> None:
     found = run("def f(completions, **kwargs):\n    while True:\n        pass", budget_s=12.0)
     assert failing(found) == {"f.hangs"}

@@ -119,6 +119,8 @@ def test_patterns_of_a_source() -> None:
         "def f(completions, **kwargs):\n    return [bool(re.search('b*', c)) for c in completions]\n"
     )
     assert set(patterns.in_source(source)) == {"(a+)+", "b*"}
+    made = "import re\nS = '<a>'\ndef f(c, g):\n    return re.search(rf'^{S}(b+)+{g}$', c) or re.match('c*' + g, c)\n"
+    assert set(patterns.in_source(made)) == {"^<a>(b+)+x$", "c*x"}
     assert patterns.in_source("def (") == []
 
 

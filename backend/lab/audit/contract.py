@@ -93,11 +93,15 @@ def call_checks(subject: Subject) -> Iterator[Check]:
     judged = bench.judge(asked[:2])
     if bench.hung and all(each.failed for each in judged):
         subject.halted = True
-        yield _hangs(subject, asked[:2])
+        yield _hangs(subject, asked[:2], 2)
         return
     judged += bench.judge(asked[2:])
     failed = [(row, text, each) for (row, text), each in zip(asked, judged, strict=True) if each.failed]
-    if bench.broken:
+    if bench.hung and failed:
+        # Further texts could take as long, one after the other.
+        subject.halted = True
+        yield _hangs(subject, [(row, text) for row, text, _ in failed], len(asked))
+    elif bench.broken:
         subject.halted = True
         kind = "sandbox" if SANDBOX in bench.broken_by else "contract"
         words = Text(en="; ".join(w.en for w in bench.broken), ko="; ".join(w.ko for w in bench.broken))
@@ -122,19 +126,20 @@ def call_checks(subject: Subject) -> Iterator[Check]:
         )
 
 
-def _hangs(subject: Subject, asked: list[tuple[int, str]]) -> Check:
+def _hangs(subject: Subject, stopped: list[tuple[int, str]], count: int) -> Check:
     limit = f"{subject.bench.reward.limit_s:.3g}"
+    every = len(stopped) == count
     words = Text(
-        en=f"No answer within {limit} s, for none of {len(asked)} completions: each was stopped. It never ends, or "
-        "waits "
-        "for something that the sandbox does not have.",
-        ko=f"답변 {len(asked)}개 모두 {limit}초 안에 끝나지 않아 중단했습니다. 끝나지 않는 코드이거나, 샌드박스에 "
-        "없는 것을 "
-        "기다리고 있습니다.",
-    )
-    why = Text(en="stopped", ko="중단")
-    examples = [Example(r, t, None, "a number or None", why) for r, t in asked]
-    return Check("hangs", subject.name, "fail", CALL, words, examples, stops=True)
+        en=f"{len(stopped)} of {count} completions took more than {limit} s and were stopped. "
+        + ("It never ends, or waits for what the sandbox does not have." if every else
+           "A pattern that backtracks, or a loop that depends on the text: one such answer holds up the whole step."),
+        ko=f"답변 {count}개 중 {len(stopped)}개가 {limit}초를 넘겨 중단되었습니다. "
+        + ("끝나지 않거나, 샌드박스에 없는 것을 기다립니다." if every else
+           "되짚기가 폭발하는 패턴이거나 글에 따라 길어지는 반복문입니다. 그런 답변 하나가 스텝 전체를 멈춥니다."),
+    )  # fmt: skip
+    why = Text(en=f"stopped after {limit} s", ko=f"{limit}초 뒤 중단")
+    examples = [Example(row, text, None, "a number or None", why) for row, text in stopped]
+    return Check("hangs", subject.name, "fail", CALL, words, examples, stops=every)
 
 
 def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int) -> Check:

@@ -20,6 +20,7 @@ MOST_ATTACKS = 12
 UNBOUNDED = 16  # a repeat that may go this often counts as one without an end
 CALLS = {"compile", "match", "search", "findall", "finditer", "fullmatch", "sub", "subn", "split"}
 ENDS = ("\x00", "!")
+HOLE = "x"
 
 
 def in_args(args: Mapping[str, Any]) -> list[str]:
@@ -49,12 +50,30 @@ def in_source(source: str) -> list[str]:
     found: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and _name(node.func) in CALLS:
-            match node.args[0]:
-                case ast.Constant(value=str(text)):
-                    found.append(text)
-                case ast.Name(id=name) if name in named:
-                    found.append(named[name])
+            text = _text(node.args[0], named)
+            if text:
+                found.append(text)
     return list(dict.fromkeys(found))
+
+
+def _text(node: ast.expr, named: Mapping[str, str]) -> str:
+    """The text that an expression makes, with HOLE for what only a call would tell; "" where nothing is known."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name):
+            return named.get(name, "")
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            parts = [_text(left, named), _text(right, named)]
+            return "".join(part or HOLE for part in parts) if any(parts) else ""
+        case ast.JoinedStr(values=values):
+            pieces = [
+                _text(each.value, named) if isinstance(each, ast.FormattedValue) else _text(each, named)
+                for each in values
+            ]
+            return "".join(piece or HOLE for piece in pieces) if any(pieces) else ""
+        case _:
+            return ""
 
 
 def _name(function: ast.expr) -> str:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.errors import StudioError
+from backend.errors import Refused
 from backend.lab.audit import contract, form, right, rows, steady, whole, wrong
 from backend.lab.audit.bench import Budget
 from backend.lab.audit.derived import formats_in
@@ -49,6 +49,8 @@ def audit(
     cannot be read."""
     began = time.perf_counter()
     whole_values = rows.with_defaults(values)
+    if not whole_values.get("rewards"):
+        raise Refused(Text(en="rewards: choose at least one to audit", ko="rewards: 감사할 보상을 하나 이상 고르세요"))
     found = rows.checked(given)[:limit] if given else rows.sample(settings, reader, whole_values, limit)
     budget = Budget(budget_s)
     work = Audit(settings, whole_values, found, budget, trusted, rows.step_seconds(reader, whole_values), progress)
@@ -193,6 +195,3 @@ class Audit:
             yield from whole.task_check(alive, self.rows)
             yield from whole.format_check(alive, self.form)
             yield from whole.total_checks(alive, self.weights, self.form)
-
-
-__all__ = ["BUDGET_S", "Audit", "StudioError", "audit", "made"]
