@@ -60,9 +60,7 @@ DROPPED = re.compile(
     r"|tiny|small|normalsize|footnotesize|[lL]arge|LARGE|[hH]uge|hfill|centering)"
     r"(?![A-Za-z])\.?|(?<!\\)\\[!()\[\]]|\\color\{[a-z]+\}"
 )
-SPACE = re.compile(
-    r"(?<!\\)\\(?:[,;: ]|q?quad|enspace(?![A-Za-z])|thinspace(?![A-Za-z]))|(?<!\d)~|~(?!\d)|&nbsp;"
-)
+SPACE = re.compile(r"(?<!\\)\\(?:[,;: ]|q?quad|enspace(?![A-Za-z])|thinspace(?![A-Za-z]))|(?<!\d)~|~(?!\d)|&nbsp;")
 NO_SPACE = re.compile(r"\\!\s*")
 DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")  # \\frac, from a text that was escaped twice
 ARRAY = re.compile(r"[(\[]\s*\\begin\{array\}\s*\{[^{}]*\}(.*?)\\end\{array\}\s*[)\]]", re.S)
