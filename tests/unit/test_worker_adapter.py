@@ -170,7 +170,7 @@ def test_the_warm_ups_tokenizer_is_of_the_models_revision(monkeypatch: pytest.Mo
     )  # fmt: skip
     for model, revision in (("someone/model", "v2"), (str(tmp_path), None)):
         with pytest.raises(Asked) as asked:
-            sft._train(job, model, tmp_path / "sft")
+            sft._train(job, model, tmp_path / "sft", [])
         assert asked.value.args == (model, revision)
 
 
