@@ -166,7 +166,7 @@ def test_the_warm_ups_tokenizer_is_of_the_models_revision(monkeypatch: pytest.Mo
     monkeypatch.setattr(sft.AutoTokenizer, "from_pretrained", ask)
     job: Any = SimpleNamespace(
         config=config(model_revision="v2", stages=["sft"], sft_rows=4),
-        device=CPU, run_dir=tmp_path, enter=lambda phase: None,
+        device=CPU, run_dir=tmp_path, settings=SimpleNamespace(home=tmp_path), enter=lambda phase: None,
     )  # fmt: skip
     for model, revision in (("someone/model", "v2"), (str(tmp_path), None)):
         with pytest.raises(Asked) as asked:
