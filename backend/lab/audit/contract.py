@@ -104,7 +104,7 @@ def call_checks(subject: Subject) -> Iterator[Check]:
     elif bench.broken:
         subject.halted = True
         kind = "sandbox" if SANDBOX in bench.broken_by else "contract"
-        words = Text(en="; ".join(w.en for w in bench.broken), ko="; ".join(w.ko for w in bench.broken))
+        words = bench.broken[0]
         yield Check(kind, subject.name, "fail", CALL, words, stops=True)
     elif len(failed) == len(asked):
         subject.halted = True

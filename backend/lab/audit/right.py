@@ -100,7 +100,10 @@ def _why(subject: Subject, row: int) -> Text:
     from backend.rewards import reasons
 
     each = subject.right[row]
-    return reasons.text((each.reason or f"score {score_text(each.score)}")[:300])
+    if each.reason is None:
+        said = "None" if each.score is None else score_text(each.score)
+        return Text(en=f"it gives {said}", ko=f"점수가 {said}입니다")
+    return reasons.text(each.reason[:300])
 
 
 def _by_type(subject: Subject, missed: list[int], form: Format) -> Iterator[Check]:
