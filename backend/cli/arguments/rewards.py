@@ -19,9 +19,7 @@ def declare(add: Callable[..., argparse.ArgumentParser], common: Any, settings: 
     action("list", "built-in and saved rewards")
 
     save = action("save", "keep the function of a file as the next version of a reward")
-    save.add_argument(
-        "file", metavar="FILE.py", help="def name(completions, **kwargs); FILE.py:name for one of many"
-    )
+    save.add_argument("file", metavar="FILE.py", help="def name(completions, **kwargs); FILE.py:name for one of many")
     save.add_argument("--name", required=True, metavar="N", help="what the reward will be called")
     save.add_argument("--trusted", action="store_true", help="run it as you, with your files and network; needs --yes")
     save.add_argument("--yes", action="store_true", help="yes, this runs code as me")
