@@ -168,7 +168,7 @@ BRING: dict[str, Text] = {
         "Say first which columns are the prompt and the completion: under those names, or with one of these buttons.",
         "먼저 프롬프트와 답변으로 쓸 열을 정하세요. 각 이름에서 고르거나 아래 버튼을 누르세요.",
     ),
-    "data.why_columns": Text("The prompt’s column comes first.", "먼저 프롬프트 열을 골라야 합니다."),
+    "data.why_columns": Text("Choose the prompt’s column first.", "먼저 프롬프트 열을 고르세요."),
     "data.problems": Text("Problems", "문제"),
     "data.row": Text("Row", "행"),
     "data.column": Text("Column", "열"),

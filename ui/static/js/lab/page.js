@@ -69,6 +69,14 @@ class Lab {
     state.set({ lab: id === 'score' ? null : id });
   }
 
+  /** On a narrow screen the row of sections scrolls: the chosen one is brought into it, the page stays where it is. */
+  #show(link) {
+    const row = link.parentElement;
+    const [left, right] = [link.offsetLeft - row.offsetLeft, link.offsetLeft - row.offsetLeft + link.offsetWidth];
+    if (left < row.scrollLeft) row.scrollLeft = left;
+    else if (right > row.scrollLeft + row.clientWidth) row.scrollLeft = right - row.clientWidth;
+  }
+
   #follow() {
     if (!this.ctx.isOpen('rewards')) return;
     this.bench.follow();
@@ -81,6 +89,7 @@ class Lab {
       link.href = `?${query}`;
       if (own) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
+      if (own) this.#show(link);
     }
     if (!this.made.has(chosen)) {
       const section = new SECTIONS[chosen](this);
