@@ -20,7 +20,7 @@ from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
 from storage.records import MetricPoint, Run
-from storage.runs import purge
+from storage.runs import purge, tell
 
 log = logging.getLogger(__name__)
 RECONCILE_S = 5.0  # so that a lost run is told within ten seconds, with room to spare
@@ -83,8 +83,12 @@ class Services:
 
         checked = self.check(raw, preset)
         runs.require_ok(checked)
-        require(self.lab.preflight(checked.config.to_dict()), accept)
+        found = self.lab.preflight(checked.config.to_dict())
+        require(found, accept)
         run_id = runs.create(self.settings, self.db, checked, preset)
+        for warning in found["warns"]:
+            data = {"id": warning["id"], "reward": warning["reward"]}
+            tell(self.db, run_id, "accepted", f"started all the same: {warning['words']['en']}", "warn", data)
         self.reconcile()
         return self.get(run_id)
 

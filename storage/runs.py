@@ -183,6 +183,14 @@ def add_event(
     )  # fmt: skip
 
 
+def tell(db: Database, run_id: str, kind: str, message: str, level: Level, data: Mapping[str, Any]) -> None:
+    """Append an event to a run from outside its worker; nothing where there is no such run."""
+    with db.begin() as connection:
+        row = _locked(connection, run_id)
+        if row is not None:
+            add_event(connection, row.key, kind, message, level, data)
+
+
 def _checked(columns: Mapping[str, Any]) -> dict[str, Any]:
     unknown = set(columns) - SETTABLE
     if unknown:

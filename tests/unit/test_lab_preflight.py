@@ -79,7 +79,9 @@ def test_a_warning_is_passed_over_by_name(services: Services, data: Path, tmp_pa
     assert ids(found["warns"]) == ["mine.other_gold", "config.task"]
     with pytest.raises(Refused, match=r"config\.task"):
         services.start(values(data), accept=["mine.other_gold"])
-    assert services.start(values(data), accept=["mine.other_gold", "config.task"]).id
+    run = services.start(values(data), accept=["mine.other_gold", "config.task"])
+    told = [event for event in services.events(run.id) if event["kind"] == "accepted"]
+    assert {event["data"]["id"] for event in told} == {"mine.other_gold", "config.task"}
     assert services.start(values(data), accept=["all"]).id
 
 
