@@ -8,18 +8,27 @@ import os
 import sys
 from collections.abc import Sequence
 
-from backend.cli.output import Output
+from backend.cli.output import Output, printable
 from backend.cli.parser import UsageError, build_parser
 from backend.errors import NotFound, Refused, StudioError, WrongState
 
 log = logging.getLogger(__name__)
 
 
+class PrintableFormatter(logging.Formatter):
+    """Log lines hold what rewards and rows say: none of it may drive the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its messages go to stderr, its answer to stdout."""
     words = list(sys.argv[1:] if argv is None else argv)
     out = Output("--json" in words)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PrintableFormatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         args = build_parser().parse_args(words)
         # What a library prints must not stand beside the one JSON document.

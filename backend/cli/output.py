@@ -62,7 +62,7 @@ class Output:
         """The one answer of a command: `data` with --json, else `lines`."""
         self.answered = True
         if self.json:
-            self._stdout.write(json.dumps(data, ensure_ascii=not self._utf8(), allow_nan=False) + "\n")
+            self._stdout.write(self._json(data))
         else:
             for line in lines:
                 self._write(self._stdout, line)
@@ -71,8 +71,12 @@ class Output:
     def line(self, data: Any) -> None:
         """One of many answers: a JSON line, with or without --json."""
         self.answered = True
+        self._stdout.write(self._json(data))
+
+    def _json(self, data: Any) -> str:
+        """One line; what could drive a terminal, or is no text in UTF-8, stands in it as an escape."""
         text = json.dumps(data, ensure_ascii=not self._utf8(), allow_nan=False)
-        self._stdout.write(ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+        return ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
     def _utf8(self) -> bool:
         return (getattr(self._stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"

@@ -30,9 +30,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    common = Parser(add_help=False)
-    common.add_argument("--home", metavar="DIR", help="the home folder (default: $GRPO_STUDIO_HOME, else .studio)")
-    common.add_argument("--json", action="store_true", help="answer with one JSON document on stdout")
+    common = _common()
     settings = Parser(add_help=False)
     settings.add_argument("--preset", metavar="P", help="a recipe of configs/presets")
     settings.add_argument("--config", metavar="F", help="a YAML or JSON file of settings; one for TRL works too")
@@ -83,9 +81,18 @@ def build_parser() -> argparse.ArgumentParser:
     models.add_argument("action", nargs="?", choices=("fetch",))
     models.add_argument("model", nargs="?", metavar="NAME")
     add("doctor", "machine", "say whether this machine is ready")
+    # An action's own defaults would overwrite what stands before it: `rewards --home H list`.
+    after = _common(argument_default=argparse.SUPPRESS)
     for found in pkgutil.iter_modules(arguments.__path__):
-        importlib.import_module(f"{arguments.__name__}.{found.name}").declare(add, common, settings)
+        importlib.import_module(f"{arguments.__name__}.{found.name}").declare(add, after, settings)
     return parser
+
+
+def _common(**options: Any) -> Parser:
+    common = Parser(add_help=False, **options)
+    common.add_argument("--home", metavar="DIR", help="the home folder (default: $GRPO_STUDIO_HOME, else .studio)")
+    common.add_argument("--json", action="store_true", help="answer with one JSON document on stdout")
+    return common
 
 
 def _later(module: str, name: str) -> Callable[..., int]:

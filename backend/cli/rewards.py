@@ -11,7 +11,7 @@ from typing import Any
 
 from backend import config
 from backend.cli.output import Output, number
-from backend.custom import describe, is_file, names
+from backend.custom import describe, is_file, names, on_space
 from backend.custom.library import CONFIRM, Library, Version
 from backend.custom.resolving import from_file
 from backend.custom.service import CustomService
@@ -33,7 +33,7 @@ def rewards(args: argparse.Namespace, out: Output) -> int:
 
 
 def _list(args: argparse.Namespace, out: Output, settings: Settings) -> int:
-    found = [describe(settings.home, name) for name in names(settings.home)]
+    found = [describe(settings.home, name) for name in names(None if on_space() else settings.home)]
     rows = [
         (r.name, r.level or "built in", str(r.version or ""), ", ".join(r.columns), r.help.en.split(". ")[0])
         for r in found

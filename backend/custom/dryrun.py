@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from backend.custom.library import Version
 from backend.custom.look import Look, look
+from backend.custom.naming import refuse_on_space
 from backend.custom.resolving import bound
 from backend.custom.reward import CustomReward
 from backend.errors import Refused, StudioError
@@ -48,6 +49,7 @@ def dry_run(
     "error": {en, ko} or null, "line", "traceback", "seconds", "restarts"}.
     Refused for rows that are none, wrong arguments, a public Space.
     """
+    refuse_on_space()
     given = _checked(rows)
     conversational = shape == "messages" or (shape == "rows" and isinstance(given[0].get("prompt"), list))
     shaped = [_shaped(row, conversational) for row in given]

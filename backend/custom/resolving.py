@@ -71,9 +71,11 @@ def unsaved(source: str, level: Level, function: str | None = None, name: str | 
 
 
 def bound(version: Version, args: Mapping[str, Any] | None = None) -> CustomReward:
-    """The version with its arguments: those of NAMES are settings, others are parameters that have a default."""
-    if version.level == "trusted":
-        refuse_on_space()
+    """The version with its arguments: those of NAMES are settings, others are parameters that have a default.
+
+    Refused on a public Space, as everything is that would run the source.
+    """
+    refuse_on_space()
     given = dict(args or {})
     own = check_args(version, given)
     settings = {**version.settings, **check_settings({k: v for k, v in given.items() if k in NAMES}, "reward_args")}
