@@ -20,8 +20,8 @@ def today(name: str) -> str:
 
 def overlay(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """`over` on top of `base`. A dotted name (`dataset_args.digits`) changes one entry of a mapping, any other one
-    replaces what stands there, under an old name too. Another dataset or model starts without the arguments of the
-    one before. Both names of one setting inside `over` are kept: `check` refuses them."""
+    replaces what stands there, under an old name too. Another dataset, model or list of rewards starts without
+    the arguments of what is gone. Both names of one setting inside `over` are kept: `check` refuses them."""
     # Nothing under an old name says nothing: recipes often list what they do not use.
     given = {name: value for name, value in over.items() if not (value is None and name in RENAMED)}
     out = _without_strangers(dict(base), given)
@@ -45,6 +45,11 @@ def _without_strangers(base: dict[str, Any], over: Mapping[str, Any]) -> dict[st
             base = {name: value for name, value in base.items() if today(name) not in arguments}
             if owner == "dataset":
                 base = {name: value for name, value in base.items() if name not in DATASET_ARGUMENTS}
+    names = [value for name, value in over.items() if today(name) == "rewards" and isinstance(value, (list, str))]
+    args = base.get("reward_args")
+    if names and isinstance(args, Mapping):  # arguments of a reward that is gone mean nothing
+        chosen = names[-1] if isinstance(names[-1], list) else [each.strip() for each in names[-1].split(",")]
+        base["reward_args"] = {name: own for name, own in args.items() if name in chosen}
     return base
 
 

@@ -75,7 +75,7 @@ class CustomReward:
         self._process = Process(version.source, version.name, version.function, version.level, memory_mb)
         self._finalizer = weakref.finalize(self, self._process.close)
 
-    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """One score a completion, in order; None where the reward does not apply, failed or ran over its limit."""
         verdicts = self.verdicts(completions, prompts=prompts, **columns)
         failed = sum(failure for _, failure in verdicts)
@@ -87,7 +87,7 @@ class CustomReward:
                     log_metric(f"rewards/{self.__name__}/{what}", float(count))
         return [verdict.score for verdict, _ in verdicts]
 
-    def verdicts(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Verdict, bool]]:
+    def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward.
 
         What the function logs as log_extra("extracted", ...) and log_extra("reason", ...) stands in the verdicts.

@@ -76,6 +76,8 @@ def _ask(symbolic: Symbolic | None, pairs: Sequence[tuple[str, str]]) -> bool | 
 def _ones(gold: One, answer: One, symbolic: Symbolic | None) -> bool | None:
     if gold.unit and answer.unit and gold.unit != answer.unit:
         return False
+    if not gold.unit and any(name.startswith("base ") and name != "base 10" for name, _ in answer.unit):
+        return False  # 10_2 is 2, not 10
     if gold.number and answer.number:
         if gold.number.worked_out and not answer.number.worked_out:
             return False
@@ -100,11 +102,14 @@ def _ones(gold: One, answer: One, symbolic: Symbolic | None) -> bool | None:
 
 
 def _same_number(gold: Fraction, gold_percent: bool, answer: Fraction, answer_percent: bool) -> bool:
-    """The policy: gold 28% takes 28, 28% and 0.28; gold 28 takes 28 and 28%; gold 0.28 takes 0.28 and 28%."""
+    """The policy: gold 28% takes 28, 28% and 0.28; gold 28 takes 28 and 28%; gold 0.28 takes 0.28 and 28%.
+
+    A whole gold above 1 is no share of something: 2800% is not 28."""
     if gold_percent and not answer_percent:
         return answer in (gold, gold / 100)
     if answer_percent and not gold_percent:
-        return answer / 100 == gold or (answer == gold and not 0 < abs(gold) < 1)
+        whole = gold.denominator == 1 and abs(gold) > 1
+        return (answer / 100 == gold and not whole) or (answer == gold and not 0 < abs(gold) < 1)
     return gold == answer
 
 

@@ -20,7 +20,8 @@ log = logging.getLogger(__name__)
 KEPT_FAILURES = 64
 KEPT_COMPLETION = 2000  # characters of a completion that stay with a failure
 DEFAULT_LIMIT_S = 5.0
-GIVEN_BY_TRL = {"prompt", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments"}
+NOT_OF_A_ROW = {"prompts", "completions", "trainer_state", "log_extra", "log_metric", "environments"}
+GIVEN_BY_TRL = {"prompt", "completion_ids"} | NOT_OF_A_ROW
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,10 @@ class Reward:
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
         self._verdicts: list[Verdict] = []
 
-    def __call__(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """One score a completion, in order; None where the reward does not apply or could not tell."""
+    def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """One score a completion, in order; None where the reward does not apply or could not tell.
+
+        A column may have any name that TRL can pass, `self` too."""
         verdicts = self.verdicts(completions, prompts=prompts, **columns)
         failed = sum(failure for _, failure in verdicts)
         skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
@@ -64,7 +67,7 @@ class Reward:
                     log_metric(f"rewards/{self.__name__}/{what}", float(count))
         return [verdict.score for verdict, _ in verdicts]
 
-    def verdicts(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Verdict, bool]]:
+    def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward itself.
 
         A reward that names the column `prompt` gets TRL's `prompts`. StudioError where a needed column is missing.
@@ -168,7 +171,8 @@ def score_rows(reward: Any, rows: Sequence[Mapping[str, Any]]) -> list[Verdict]:
     """Judge rows by hand: each with "completion" and any columns; in order, one verdict a row.
 
     `reward` is a `Reward` or anything like it (`verdicts`, and `columns` that it cannot do without). A row without a
-    needed column gets None with the reason; a column that only some rows have is None in the others.
+    needed column, or whose completion is neither text nor messages, gets None with the reason; a column that only some
+    rows have is None in the others. Columns with the names of what TRL itself passes are no columns.
     """
     found: list[Verdict | None] = [None] * len(rows)
     chosen: list[int] = []
@@ -176,13 +180,35 @@ def score_rows(reward: Any, rows: Sequence[Mapping[str, Any]]) -> list[Verdict]:
         missing = [name for name in ("completion", *getattr(reward, "columns", ())) if name not in row]
         if missing:
             found[i] = Verdict(None, reason=f"the row has no {', '.join(missing)}")
+        elif (what := not_a_completion(row["completion"])) is not None:
+            found[i] = Verdict(None, reason=f"the completion is neither text nor messages: {what}")
         else:
             chosen.append(i)
     if chosen:
-        names = dict.fromkeys(name for i in chosen for name in rows[i] if name != "completion")
+        names = dict.fromkeys(n for i in chosen for n in rows[i] if n != "completion" and n not in NOT_OF_A_ROW)
         columns = {name: [rows[i].get(name) for i in chosen] for name in names}
-        columns.setdefault("prompts", columns.get("prompt", [""] * len(chosen)))
+        columns["prompts"] = columns.get("prompt", [""] * len(chosen))
         judged = reward.verdicts([rows[i]["completion"] for i in chosen], **columns)
         for i, (verdict, _) in zip(chosen, judged, strict=True):
             found[i] = verdict
     return [verdict for verdict in found if verdict is not None]
+
+
+def not_a_completion(given: Any) -> str | None:
+    """What was given instead of a text or a list of messages; None where it is one of them."""
+    if isinstance(given, str):
+        return None
+    if not isinstance(given, (list, tuple)):
+        return "null" if given is None else f"a {type(given).__name__}"
+    for message in given:
+        if not isinstance(message, Mapping):
+            return f"a list that holds a {type(message).__name__}"
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else []
+        if any(
+            not isinstance(block, Mapping) or not isinstance(block.get("text"), (str, type(None))) for block in blocks
+        ):
+            return "a message whose content has a part that is none"
+        if not isinstance(content, (str, list, type(None))):
+            return f"a message whose content is a {type(content).__name__}"
+    return None

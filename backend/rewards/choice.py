@@ -23,7 +23,8 @@ ALPHABETS = ("ABCDEFGHIJ", "①②③④⑤⑥⑦⑧⑨⑩", "가나다라마바
 NAME = r"(?:[A-Ja-j]|10|[1-9]|[①-⑩가나다라마바사아자차ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊ])"
 OPTION = rf"[(\[（{{]?\s*(?P<name>{NAME})\s*[)\]）}}]?"
 WRAPPER = re.compile(
-    r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|boxed|fbox|mbox|bf|rm)\b\s*|\\[(),;\[\]! ]|[$*_`]"
+    r"\\(?:text(?:bf|it|rm|sf|normal)?|math(?:rm|bf|it|sf)|boxed|fbox|mbox|bf|rm)\b\s*|\\[(),;\[\]! ]|[$*_`「」『』]"
+    r"|(?<![A-Za-z])['\"“”‘’]|['\"“”‘’](?![A-Za-z])"
 )
 BEFORE = re.compile(
     r"(?:(?:the )?(?:correct )?(?:option|choice|answer)(?: is)?|선택지|보기|정답은?|답은?)\s*[:：]?\s*", re.I
@@ -35,6 +36,7 @@ JOINT = re.compile(r"\s*(?:,|;|/|&|\band\b|\bor\b|와|과|및|또는)\s*(?:and\b
 LABELLED = re.compile(
     rf"[(\[（]\s*(?P<inner>{NAME})\s*[)\]）]|(?<!\w)(?P<bare>{NAME})(?:\s*[.):：](?!\d)|\s+[-–—]\s)|(?P<circled>[①-⑩])"
 )
+WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}  # Ｂ is B
 LONGEST = 2000
 
 
@@ -69,7 +71,13 @@ def unreadable(ground_truth: object) -> str | None:
 def _golds(ground_truth: object) -> list[frozenset[tuple[int, int]]]:
     golds = ground_truth if isinstance(ground_truth, (list, tuple)) else [ground_truth]
     texts = [str(gold) for gold in golds if isinstance(gold, (str, int)) and not isinstance(gold, bool)]
-    return [named for named in map(options, texts) if named]
+    return [named for named in map(options, map(_marked, texts)) if named]
+
+
+def _marked(gold: str) -> str:
+    """What a gold marks as its answer (a whole solution with a ####, a tag, a box), else all of it."""
+    found = final_answer(gold)
+    return found.text if found and found.kind != "phrase" else gold
 
 
 def options(text: str) -> frozenset[tuple[int, int]]:
@@ -77,7 +85,7 @@ def options(text: str) -> frozenset[tuple[int, int]]:
 
     "B", "(b)", "B. some text", "option B", "B입니다" name one; "A, C" and "AC" name two; "A dog" names none.
     """
-    plain = " ".join(WRAPPER.sub(" ", text[:LONGEST]).replace("{", " ").replace("}", " ").split())
+    plain = " ".join(WRAPPER.sub(" ", text[:LONGEST].translate(WIDE)).replace("{", " ").replace("}", " ").split())
     plain = plain[before.end() :] if (before := BEFORE.match(plain)) else plain
     pieces = JOINT.split(plain)
     alone = [re.fullmatch(OPTION + AFTER.pattern, piece) for piece in pieces]

@@ -41,6 +41,8 @@ def judge(
     answer = last_tag(shown) if where == "tag" else shown.strip()
     if answer is None:
         return Verdict(0.0, reason="no <answer> tag")
+    if where == "tag" and shown.rfind("<answer>") > shown.rfind("</answer>"):
+        return Verdict(0.0, reason="the last answer tag is never closed, so there is no answer")
     if one_spaced(answer) in wanted:
         return Verdict(1.0, answer, "the ground truth as written")
     return Verdict(0.0, answer, "not the ground truth as written" if answer else "the answer is empty")

@@ -1,4 +1,5 @@
-r"""Where the answer stands in a completion. Standard library only: an exported script carries this file as it is.
+r"""Where the answer stands in a completion. Standard library only: an exported script carries this file and
+said.py as they are.
 
 The policy: what stands inside the reasoning is never the answer, and an unfinished thought (also one that the chat
 template opened: `prefilled`) has no answer. After the reasoning, the last box or answer tag by position is the answer;
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+from backend.rewards.said import answer_said
 
 
 class Found(NamedTuple):
@@ -45,7 +48,7 @@ BETWEEN = re.compile(rf"{DRESS}{AND_OR}\s*(?:and\b|or\b)?{DRESS}")
 LISTED_AFTER = re.compile(rf"[\s$*]*{AND_OR}\s*[$\\]*[-+−]?\w")
 LISTED_BEFORE = re.compile(rf"[\w}}$]\s*{AND_OR}[\s$*]*\Z")
 PHRASE = re.compile(
-    r"(?<![A-Za-z])(?:answer|(?:correct|right|best)\ (?:option|choice))\b[*_`]*"
+    r"(?<![A-Za-z])(?:answer|(?:correct|right|best)\ (?:option|choice))(?![A-Za-z\d]|_[A-Za-z\d])[*_`]*"
     r"(?:\s*[:：=]|[^.\n:=：]{0,60}?\s(?:is|equals|should\ be|must\ be|will\ be|would\ be)\b)"
     r"|^[#*_ \t]{0,9}final\ answer[*_ \t]*$"
     r"|(?<![가-힣])(?:최종\ *)?(?:정답|해답|답변|답안|답)[*_`]*\s?(?:은|는|이(?![가-힣])|[:：=→])"
@@ -111,17 +114,19 @@ def no_answer(text: str, prefilled: bool = False) -> str:
 def _blanked(text: str, prefilled: bool) -> str | None:
     """The text with NUL in place of each letter of the reasoning; None where the last thought never ends."""
     pieces: list[str] = []
+    before = 0  # letters before the pieces, all of them reasoning
     start, inside = 0, prefilled  # start: of the piece that is not settled yet
     for tag in THOUGHT.finditer(text):
         if tag[1]:
             if not inside:
-                pieces = ["\0" * start]
+                pieces.clear()
+                before = start
             pieces.append("\0" * (tag.end() - start))
             start, inside = tag.end(), False
         elif not inside:
             pieces.append(text[start : tag.start()])
             start, inside = tag.start(), True
-    return None if inside else "".join(pieces) + text[start:]
+    return None if inside else "\0" * before + "".join(pieces) + text[start:]
 
 
 def _marked(text: str) -> Found | str | None:
@@ -145,30 +150,34 @@ def _last_tag(text: str) -> Found | int | None:
         if not tag[1]:
             opened, found = tag, tag.start()
         elif opened is not None:
-            inside = text[opened.end() : tag.start()]
-            inner = _unmarked(inside)
-            found = Found("tag", (inner.text if inner else inside).strip(), (opened.start(), tag.end()))
-            opened = None
-    return found
+            found, opened = Found("tag", text[opened.end() : tag.start()], (opened.start(), tag.end())), None
+    if not isinstance(found, Found):
+        return found
+    inner = _unmarked(found.text)
+    return found._replace(text=(inner.text if inner else found.text).strip())
 
 
 def _last_box(text: str) -> Found | int | None:
     r"""The last `\boxed` or `\fbox`, with those listed right before it; where it opens if it never closes."""
     last: Found | None = None
+    texts: list[str] = []  # of the boxes and of what parts them, the last one first
     for opening in reversed(list(BOX.finditer(text))):
         box = _box(text, opening)
         if last is None:
             if isinstance(box, int):
                 return box
-            last = box
+            texts, last = [box.text], box
             continue
         if not isinstance(box, Found):
             break
         between = text[box.span[1] : last.span[0]]
         if box.span[1] > last.span[0] or len(between) > 40 or not BETWEEN.fullmatch(between):
             break
-        last = Found("box", f"{box.text} {between.strip(' $*')} {last.text}", (box.span[0], last.span[1]))
-    return last
+        texts += [between.strip(" $*"), box.text]
+        last = Found("box", "", (box.span[0], last.span[1]))
+        if len(texts) > MARKS:
+            break
+    return last._replace(text=" ".join(reversed(texts))) if last else None
 
 
 def _box(text: str, opening: re.Match[str]) -> Found | int | None:
@@ -193,9 +202,11 @@ def _unmarked(text: str) -> Found | None:
             return Found("hashes", content, (mark.start(), start + len(content)))
     for mark in reversed(list(PHRASE.finditer(text))[-MARKS:]):
         start, content = _content(text, mark.end())
-        if content and not NO_ANSWER.match(content):
-            at = content.find(tail := _said(content))
-            return Found("phrase", tail, (mark.start(), start + at + len(tail)))
+        said = answer_said(content)
+        if said and not NO_ANSWER.match(said):
+            at = content.find(tail := _said(said))
+            end = at + len(tail) if at >= 0 else len(content)
+            return Found("phrase", tail, (mark.start(), start + end))
     return None
 
 

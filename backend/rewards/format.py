@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from backend.rewards._patterns import check_pattern, refuse
-from backend.rewards.verdict import Verdict
+from backend.rewards.verdict import Verdict, after_reasoning
 
 LABEL = {"en": "Format", "ko": "형식"}
 HELP = {
@@ -22,6 +22,7 @@ HELP = {
 BOUNDS = (0.0, 1.0)
 ISOLATED = ("pattern",)
 
+OWN_TAG = re.compile(r"</?(?:think|answer)>")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?")
 NOT_ONCE = {
     "think_answer": "not one thought followed by one answer",
@@ -41,17 +42,22 @@ def judge(
     """`template`: "answer" (anything, then the tag at the end), "think_answer" (one thought, then one answer),
     "thinking_boxed" (one thought, then text with one box) or "pattern" (implied where a `pattern` is given).
 
-    `content`: what may stand in the tag or box; "number" (section 57, the default of "answer") or "text", in a tag
-    without angle brackets (section 41, the default of the others). `prefilled`: the chat template has opened the
-    thought. `limit_s`: seconds that a pattern may take.
+    `content`: what may stand in the tag or box: "text" (section 41, and where nothing is said), which is anything but
+    a <think> or <answer> tag, or "number", a bare one (section 57). `prefilled`: the chat template has opened the
+    thought; one that never closes has no answer. `limit_s`: seconds that a pattern may take.
     """
     text = completion.strip()
-    if prefilled and (template != "answer" or pattern) and not text.startswith("<think>"):
+    if prefilled and not text.startswith("<think>"):
         text = "<think>" + text
     if pattern:
         fits = re.fullmatch(pattern, text, re.DOTALL) is not None
         return Verdict(1.0, text, "matches the pattern") if fits else Verdict(0.0, text, "does not match the pattern")
-    if template in NOT_ONCE:
+    if template == "answer":
+        rest = after_reasoning(text)
+        if rest is None:
+            return Verdict(0.0, reason="the reasoning never ends, so there is no answer")
+        text = rest
+    else:
         thought, closed, text = text.partition("</think>")
         once = thought.startswith("<think>") and thought.count("<think>") == 1
         if not (once and closed) or "<think>" in text or "</think>" in text:
@@ -65,10 +71,10 @@ def judge(
     inside, fault = _boxed(text) if template == "thinking_boxed" else _tagged(text)
     if inside is None:
         return Verdict(0.0, reason=fault)
-    if (content or ("number" if template == "answer" else "text")) == "number":
+    if content == "number":
         fits = NUMBER.fullmatch(inside) is not None
     else:
-        fits = bool(inside) and (template == "thinking_boxed" or not set(inside) & set("<>"))
+        fits = bool(inside) and (template == "thinking_boxed" or not OWN_TAG.search(inside))
     where = "box" if template == "thinking_boxed" else "tag"
     if fits:
         return Verdict(1.0, inside, f"has the form {template}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.rewards.base import check_args, spec
 
-SHARED = ("verdict", "extract")  # files that a portable reward may import from; never renamed
+SHARED = ("verdict", "said", "extract")  # files that a portable reward may import from; never renamed
 FOR_US = {"LABEL", "HELP", "BOUNDS", "OPTIONAL_COLUMNS", "ISOLATED", "PORTABLE", "LOADED_BY_WORKER"}
 HOOKS = {"check", "bounds", "unreadable", "warm"}
 
@@ -78,6 +78,7 @@ def source(rewards: Sequence[str], args: Mapping[str, Mapping[str, Any]] | None 
             own.append(FUNCTION.format(**words, judge=f"judge_{name}", columns=described.columns, optional=optional))
         else:
             own.append(IMPORTED.format(**words))
+    shared |= {"said"} if "extract" in shared else set()
     common = [ast.unparse(_tree(module)) for module in SHARED if module in shared]
     return "\n\n\n".join(piece.strip("\n") for piece in (*common, *own)) + "\n"
 

@@ -25,6 +25,10 @@ ISOLATED = ("schema",)
 FENCE = re.compile(r"(`{3,}|~{3,})[^`\n]*\n")
 
 
+WHITE = " \t\n\r"  # JSON's own white space
+LONGEST_WHOLE = 4000  # digits that Python makes an integer of
+
+
 class _NotJson(ValueError):
     """What the parser lets pass and JSON does not."""
 
@@ -44,12 +48,12 @@ def judge(
     answer = reasoning(completion, prefilled).rest
     if answer is None:
         return Verdict(0.0, reason="the reasoning never ends")
-    answer = answer.strip()
+    answer = answer.strip(WHITE)
     if answer.startswith("<answer>") and answer.endswith("</answer>"):
-        answer = answer.removeprefix("<answer>").removesuffix("</answer>").strip()
+        answer = answer.removeprefix("<answer>").removesuffix("</answer>").strip(WHITE)
     text = _unfenced(answer)
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, parse_int=_whole)
     except json.JSONDecodeError as error:
         return Verdict(0.0, text, f"no JSON: {error.msg} at character {error.pos}")
     except RecursionError:
@@ -70,7 +74,7 @@ def judge(
 def _unfenced(text: str) -> str:
     opened = FENCE.match(text)
     if opened and text.endswith(opened[1]) and len(text) >= opened.end() + len(opened[1]):
-        return text[opened.end() : -len(opened[1])].strip()
+        return text[opened.end() : -len(opened[1])].strip(WHITE)
     return text
 
 
@@ -81,6 +85,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _NotJson(f"the key {twice!r} stands twice")
     return found
+
+
+def _whole(digits: str) -> int | float:
+    """An integer of any length is JSON; Python refuses to read one of more than 4,300 digits."""
+    return int(digits) if len(digits) <= LONGEST_WHOLE else float(digits)
 
 
 def _no_constant(name: str) -> Any:

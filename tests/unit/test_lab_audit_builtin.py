@@ -173,7 +173,9 @@ def ids(settings: Settings, values: dict[str, Any], data: list[Row]) -> dict[str
 def test_what_does_not_fit_together(settings: Settings) -> None:
     boxed = {"rewards": ["exact", "format"], "reward_args": {"format": {"template": "thinking_boxed"}}}
     assert ids(settings, boxed, SUMS) == {"config.format": "fail"}
-    assert ids(settings, {"rewards": ["accuracy", "format"]}, CITIES) == {"format.gold": "fail"}
+    numbers = {"rewards": ["accuracy", "format"], "reward_args": {"format": {"content": "number"}}}
+    assert ids(settings, numbers, CITIES) == {"format.gold": "fail"}
+    assert ids(settings, {"rewards": ["accuracy", "format"]}, CITIES) == {}
     assert ids(settings, {"rewards": ["format"]}, SUMS) == {"config.task": "warn"}
     heavy = {"rewards": ["accuracy", "format"], "reward_weights": [0.2, 1.0]}
     assert ids(settings, heavy, SUMS) == {"config.weights": "warn"}

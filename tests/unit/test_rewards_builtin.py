@@ -37,12 +37,37 @@ ACCURACY = [
 FORMAT = [
     ("<answer>7</answer>", {}, 1.0),
     ("so <answer> -7.5 </answer>\n", {}, 1.0),
-    ("<answer>seven</answer>", {}, 0.0),
+    ("<answer>seven</answer>", {}, 1.0),
+    ("<answer>dog</answer>", {}, 1.0),
+    ("<answer>1,000</answer>", {}, 1.0),
+    ("<answer>\\frac{1}{2}</answer>", {"template": "answer"}, 1.0),
+    ("<answer>84개</answer>", {}, 1.0),
     ("<answer>seven</answer>", {"content": "text"}, 1.0),
+    ("<answer>seven</answer>", {"content": "number"}, 0.0),
+    ("<answer>1,000</answer>", {"content": "number"}, 0.0),
+    ("so <answer> -7.5 </answer>", {"content": "number"}, 1.0),
     ("<answer>7</answer> done", {}, 0.0),
     ("<answer>7", {}, 0.0),
     ("7</answer>", {}, 0.0),
-    ("<answer>a<b</answer>", {"content": "text"}, 0.0),
+    ("<answer>a<b</answer>", {"content": "text"}, 1.0),
+    ("<answer>a<answer>b</answer>", {}, 1.0),
+    ("<answer>a</answer>b</answer>", {}, 0.0),
+    ("<answer></answer>", {}, 0.0),
+    ("<think> a <answer>9</answer>", {}, 0.0),
+    ("<think> a <answer>8</answer></think><answer>9</answer>", {}, 1.0),
+    ("<think> a </think><answer>8</answer><think> b <answer>9</answer>", {}, 0.0),
+    ("a <answer>9</answer>", {"prefilled": True}, 0.0),
+    ("a</think> <answer>9</answer>", {"prefilled": True}, 1.0),
+    ("a</think> <answer>9</answer>", {}, 1.0),
+    ("<think>a <answer>9</answer>", {"content": "number"}, 0.0),
+    ("<think>a \\boxed{9}", {"template": "thinking_boxed"}, 0.0),
+    ("a \\boxed{9}", {"template": "thinking_boxed", "prefilled": True}, 0.0),
+    ("<think>a</think><answer>x > 3</answer>", {"template": "think_answer"}, 1.0),
+    ("<think>a</think><answer>x<y</answer>", {"template": "think_answer"}, 1.0),
+    ("<think>a</think><answer><b>9</b></answer>", {"template": "think_answer"}, 1.0),
+    ("<think>a</think><answer>9<think></answer>", {"template": "think_answer"}, 0.0),
+    ("<think>a</think><answer>9</think></answer>", {"template": "think_answer"}, 0.0),
+    ("<think>a</think><answer>9<answer></answer>", {"template": "think_answer"}, 0.0),
     ("<answer> </answer>", {"content": "text"}, 0.0),
     ("<think>\nline1\nline2\n</think>\n<answer>9</answer>", {"template": "think_answer"}, 1.0),
     ("<think>\r\nline1\r\n</think>\r\n<answer>9</answer>", {"template": "think_answer"}, 1.0),
@@ -72,7 +97,7 @@ def test_format(completion: str, args: dict[str, object], want: float) -> None:
 
 
 def test_format_does_not_stall_on_a_thousand_open_tags() -> None:
-    score = rewards.get("format")
+    score = rewards.get("format", {"content": "number"})
     assert score([""], ["<answer>" * 20_000 + "x" * 20_000 + "</answer>"]) == [0.0]
 
 

@@ -165,7 +165,7 @@ SCHEMA = {
         ("null", {"any": True}, 1),
         ("NaN", {"any": True}, 0),
         ("[" * 100_000, {"any": True}, 0),
-        ("9" * 5_000, {"any": True}, 0),
+        ("9" * 5_000, {"any": True}, 1),
         ('{"n": 3}', {"schema": SCHEMA}, 1),
         ('{"n": 3}', {"schema": json.dumps(SCHEMA)}, 1),
         ('{"n": 30}', {"schema": SCHEMA}, 0),

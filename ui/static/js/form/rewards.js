@@ -10,6 +10,7 @@ import { saying } from './words.js';
 const NAMES = 'rewards';
 const WEIGHTS = 'reward_weights';
 const VERSIONS = 'reward_versions';
+const ARGS = 'reward_args';
 
 export function rewards(field, id, draft) {
   const rows = h('div', { class: 'f-rewards' });
@@ -28,7 +29,10 @@ export function rewards(field, id, draft) {
   function send(list, numbers) {
     // No weights at all means 1 each: say it that way, so that a plain recipe stays plain.
     const plain = draft.base(WEIGHTS) === null && numbers.every((number) => number === 1);
-    draft.set({ [NAMES]: list, [WEIGHTS]: plain ? null : numbers });
+    // Arguments go with their reward, and the recipe's come back with it.
+    const before = draft.value(ARGS) ?? {};
+    const args = Object.fromEntries(list.map((name) => [name, names().includes(name) ? before[name] : draft.base(ARGS)?.[name]]).filter(([, own]) => own));
+    draft.set({ [NAMES]: list, [WEIGHTS]: plain ? null : numbers, ...(same(args, before) ? {} : { [ARGS]: args }) });
   }
 
   function put(name) {
