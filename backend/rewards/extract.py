@@ -166,7 +166,7 @@ def _last_box(text: str) -> Found | int | None:
         if last is None:
             if isinstance(box, int):
                 return box
-            texts, last = [box.text], box
+            last, texts = box, [box.text] if box else []
             continue
         if not isinstance(box, Found):
             break
