@@ -158,7 +158,7 @@ def _report_lines(report: Mapping[str, Any], out: Output) -> list[str]:
         f"{name.replace('_', ' ')}: {many}" for name, many in counts.items() if many and name not in ("rows", "usable")
     ]
     lines += [f"note: {note}" for note in report["notes"]]
-    lines += _problem_lines(report["problems"], out)
+    lines += _problem_lines([each for each in report["problems"] if each["level"] != "info"], out)  # notes say these
     lines += [f"would do: {_as_options(offer['mapping'])} ({offer['words']})" for offer in report["offers"]]
     return [*lines, "ok" if report["ok"] else "not ok"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,11 @@ from backend.data.prompts import Prompt, as_prompt, prompt_id, row
 from backend.text import Text
 
 MOST_NAMES = 10_000  # of columns that are remembered
+TOLD = {
+    "python_messages": Text("messages written as Python text were read as messages",
+                            "파이썬 표기로 적힌 메시지를 메시지로 읽었습니다"),
+    "bools_as_text": Text("Boolean ground truths became text", "불리언 정답을 글자로 바꿨습니다"),
+}  # fmt: skip
 
 
 class Converter:
@@ -28,6 +34,7 @@ class Converter:
         self.no_column: str | None = None
         self.blank_fields = 0
         self.dropped_answers = 0
+        self.told: Counter[str] = Counter()
         self._shape: type | None = None
         self._seen: dict[str, None] = {}
 
@@ -55,6 +62,8 @@ class Converter:
         if isinstance(prompt, list) and prompt[-1]["role"] == "assistant":
             prompt, answer = self._without_answer(prompt, prompt_column)
             gold = answer if m.last_assistant == "ground_truth" else gold
+        if isinstance(gold, bool):
+            gold = self._bool_gold(gold, gold_column)
         self._ends_with_question(prompt, prompt_column)
         prompt = self._with_system(prompt, values)
         taken = {gold_column, m.system} | (set() if self.template else {prompt_column})
@@ -66,7 +75,7 @@ class Converter:
             return self._filled(values)
         if column not in values:
             raise self._missing("prompt", column, values)
-        return as_messages(values[column], column)
+        return as_messages(values[column], column, self.told)
 
     def _filled(self, values: Mapping[str, Any]) -> str:
         template = self.template
@@ -81,6 +90,20 @@ class Converter:
                          f"프롬프트가 비어 있습니다: {where}에 값이 없습니다")  # fmt: skip
         self.blank_fields += blank
         return template.fill(values)
+
+    def _bool_gold(self, gold: bool, column: str) -> str:
+        """As text, where that was asked for: no reward takes a Boolean, which Python would have equal 1 or 0."""
+        text = "true" if gold else "false"
+        if self.mapping.bool_ground_truth == "refuse":
+            raise BadRow(
+                column,
+                "bool_ground_truth",
+                f'the ground truth is the Boolean {text}; as text ("{text}") it can be judged '
+                "(bool_ground_truth: text)",
+                f'정답이 불리언 {text}입니다. 글자("{text}")로 바꾸면 쓸 수 있습니다(bool_ground_truth: text)',
+            )
+        self.told["bools_as_text"] += 1
+        return text
 
     def _without_answer(self, messages: list[dict[str, Any]], column: str) -> tuple[list[dict[str, Any]], str]:
         """The messages before the last answer, and its text."""
@@ -145,7 +168,7 @@ class Converter:
             if talk not in values:
                 raise self._missing("messages", talk, values)
             used = {talk}
-            messages = as_messages(values[talk], talk)
+            messages = as_messages(values[talk], talk, self.told)
             if isinstance(messages, str) or messages[-1]["role"] != "assistant" or len(messages) < 2:
                 raise BadRow(talk, "no_answer", "the last message must be the assistant's, after a question",
                              "마지막 메시지는 질문 뒤에 온 assistant의 답변이어야 합니다")  # fmt: skip
@@ -158,7 +181,7 @@ class Converter:
             prompt = self._prompt(values, prompt_column)
             if column not in values:
                 raise self._missing("completion", column, values)
-            prompt, completion = pair(prompt, as_answer(values[column], column))
+            prompt, completion = pair(prompt, as_answer(values[column], column, self.told))
         system = m.system_prompt or m.system
         prompt = self._with_system(prompt, values)
         if (system or m.chat) and isinstance(completion, str):
@@ -190,16 +213,30 @@ def _only(values: Mapping[str, Any], wanted: str, other: str) -> bool:
     return wanted in values and other not in values
 
 
-def renames(converter: Converter) -> list[Text]:
-    """What is to be said about the columns' names."""
+def changes(converter: Converter) -> list[Fault]:
+    """What was read otherwise than it stands in the source. Complete once all rows have passed."""
     found = [
-        Text(
-            f"the column {old} is called {new} here: the trainer uses the name {old} itself",
-            f"{old} 열은 여기서 {new}입니다. {old}는 학습기가 직접 쓰는 이름입니다",
+        Fault(
+            None,
+            old,
+            Text(
+                f"the column {old} is called {new} here: "
+                + ("a reward cannot be given a column of this name" if old == "self" else
+                   f"the trainer uses the name {old} itself"),
+                f"{old} 열은 여기서 {new}입니다. "
+                + ("보상에 이 이름의 열을 넘길 수 없습니다" if old == "self" else
+                   f"{old}는 학습기가 직접 쓰는 이름입니다"),
+            ),
+            "renamed",
         )
         for old, new in converter.renamed.items()
-    ]
+    ]  # fmt: skip
     if converter.left_out:
         names = clip(", ".join(converter.left_out), 200)
-        found.append(Text(f"left out of the warm-up rows: {names}", f"워밍업 행에서 뺀 열: {names}"))
+        found.append(Fault(None, None, Text(f"left out of the warm-up rows: {names}", f"워밍업 행에서 뺀 열: {names}"),
+                           "left_out"))  # fmt: skip
+    for code, words in TOLD.items():
+        if many := converter.told[code]:
+            rows = "1 row" if many == 1 else f"{many} rows"
+            found.append(Fault(None, None, Text(f"{words.en}, in {rows}", f"{words.ko}({many}개 행)"), code))
     return found

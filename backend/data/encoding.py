@@ -1,4 +1,5 @@
-"""Which encoding a text file has, and its lines: UTF-8 and UTF-16 by their mark, else UTF-8, else CP949 (Korean).
+"""Which encoding a text file has, and its lines: UTF-8 and UTF-16 by their mark, UTF-16 without one by the NUL bytes
+that only such text has, else UTF-8, else CP949 (Korean).
 
 A file that is none of these is read all the same: its undecodable bytes become MARK, so that the rows which hold them
 can be named.
@@ -7,6 +8,7 @@ can be named.
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +18,8 @@ from backend.errors import Refused
 from backend.text import Text
 
 KNOWN = (
-    "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp949", "euc-kr", "ascii", "latin-1",
-    "cp1252", "iso-8859-15", "cp932", "shift_jis", "euc-jp", "gb18030", "big5",
+    "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "cp949", "euc-kr",
+    "ascii", "latin-1", "cp1252", "iso-8859-15", "cp932", "shift_jis", "euc-jp", "gb18030", "big5",
 )  # fmt: skip
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -26,6 +28,11 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+BY_CODEC = {codecs.lookup(name).name: name for name in reversed(KNOWN)}  # whatever else Python calls them
+ALSO = {"euckr": "euc-kr", "gbk": "gb18030", "gb2312": "gb18030", "windows-949": "cp949", "ks-c-5601-1987": "cp949"}
+ORDERS = {"utf-16": ("utf-16-le", "utf-16-be"), "utf-32": ("utf-32-le", "utf-32-be")}
+HEAD = 4096  # bytes from which an encoding without a mark is told
+ODD, PLAIN = 0.02, 0.05  # of the characters: so few may be controls or unassigned, so many must be ASCII
 MARK = "\udcff"  # never in decoded text
 CHUNK = 1 << 20
 HANDLER = "grpo_studio.mark"
@@ -34,12 +41,12 @@ codecs.register_error(HANDLER, lambda error: (MARK, error.end))  # pyright: igno
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """`name` as Python calls it. `fault`: the offset of the first byte that it cannot decode. `lacks_mark`: the bytes
-    look like this UTF-16 without a mark."""
+    """`name` as Python calls it. `fault`: the offset of the first byte that it cannot decode. `foreign`: the bytes are
+    no text in the encoding that was asked for, in no byte order."""
 
     name: str
     fault: int | None = None
-    lacks_mark: str | None = None
+    foreign: bool = False
 
 
 class LineTooLong(Exception):
@@ -51,11 +58,13 @@ class LineTooLong(Exception):
 
 
 def known(name: str) -> str:
-    """The name as listed in KNOWN. Refused, with the list, for any other."""
+    """The name as listed in KNOWN; other names of the same encodings are understood. Refused, with the list."""
     plain = name.strip().lower().replace("_", "-")
-    aliases = {"utf8": "utf-8", "utf16": "utf-16", "utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "ms949": "cp949",
-               "uhc": "cp949", "euckr": "euc-kr", "shift-jis": "shift_jis", "sjis": "shift_jis"}  # fmt: skip
-    plain = aliases.get(plain, plain)
+    plain = ALSO.get(plain, plain)
+    try:
+        plain = BY_CODEC.get(codecs.lookup(plain).name, "")
+    except (LookupError, ValueError):
+        plain = ""
     if plain not in KNOWN:
         there = ", ".join(KNOWN)
         raise Refused(
@@ -70,18 +79,20 @@ def known(name: str) -> str:
 def detect(path: Path, given: str | None = None) -> Encoding:
     """Reads the whole file once, a piece at a time. `given` is taken at its word, and its first bad byte found."""
     with path.open("rb") as file:
-        head = file.read(4096)
+        head = file.read(HEAD)
     marked = next((name for mark, name in MARKS if head.startswith(mark)), None)
     if given is not None:
         name = known(given)
         if name in ("utf-8", "utf-16") and marked and marked.startswith(name):
             name = marked
+        elif name in ORDERS and marked != name:  # Python's own codec gives up without a mark
+            order = _order(head, ORDERS[name])
+            return Encoding(order, first_fault(path, order)) if order else Encoding(name, 0, foreign=True)
         return Encoding(name, first_fault(path, name))
     if marked:
         return Encoding(marked, first_fault(path, marked))
-    zeros = head[1::2].count(0), head[0::2].count(0)
-    if len(head) >= 4 and max(zeros) > len(head) // 4 and 4 * min(zeros) < max(zeros):
-        return Encoding("utf-8", 0, "utf-16-le" if zeros[0] > zeros[1] else "utf-16-be")
+    if order := _order(head, ORDERS["utf-16"]):
+        return Encoding(order, first_fault(path, order))
     utf8 = first_fault(path, "utf-8")
     if utf8 is None:
         return Encoding("utf-8")
@@ -89,6 +100,24 @@ def detect(path: Path, given: str | None = None) -> Encoding:
     if korean is None:
         return Encoding("cp949")
     return Encoding("cp949", korean) if korean > utf8 + 64 else Encoding("utf-8", utf8)
+
+
+def _order(head: bytes, orders: tuple[str, ...]) -> str | None:
+    """In which of these the beginning of a file is text: data files have commas, brackets and line ends, which have
+    NUL bytes in a wide encoding and in no other one."""
+    if b"\0" not in head:
+        return None
+    found: dict[str, int] = {}
+    for name in orders:
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(head)
+        except UnicodeError:
+            continue
+        odd = sum(letter not in "\t\r\n" and unicodedata.category(letter) in ("Cc", "Cn", "Co") for letter in text)
+        plain = sum(letter.isascii() for letter in text)
+        if plain > PLAIN * len(text) and odd <= ODD * len(text):
+            found[name] = plain
+    return max(found, key=lambda name: found[name]) if found else None
 
 
 def first_fault(path: Path, name: str) -> int | None:
@@ -100,8 +129,8 @@ def first_fault(path: Path, name: str) -> int | None:
             chunk = file.read(CHUNK)
             try:
                 decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                return max(0, done + error.start)
+            except UnicodeError as error:
+                return max(0, done + getattr(error, "start", 0))
             if not chunk:
                 return None
             done += len(chunk)

@@ -58,14 +58,14 @@ def open_table(path: Path, mapping: FileMapping, name: str | None = None) -> Tab
         found = encoding.detect(path, mapping.encoding)
     except OSError as error:
         raise _unreadable(shown, error) from error
-    table.encoding = found.name
-    if found.lacks_mark:
+    if found.foreign:
         what = Text(
-            f"looks like {found.lacks_mark} without a mark; set encoding to {found.lacks_mark}",
-            f"표식(BOM) 없는 {found.lacks_mark}로 보입니다. encoding을 {found.lacks_mark}로 두세요",
+            f"is no {found.name} text; leave the encoding out to have it found",
+            f"{found.name} 텍스트가 아닙니다. encoding을 비워 두면 자동으로 찾습니다",
         )
-        table.records = iter([Fault(None, None, what, "no_mark", True)])
+        table.records = iter([Fault(None, None, what, "encoding", True)])
         return table
+    table.encoding = found.name
     table.records = _guarded(_text_records(path, suffix, mapping, found, table), shown)
     if found.fault is not None:
         table.records = _decoded(table.records, table, found.name)
@@ -96,6 +96,9 @@ def _text_records(
 def _guarded(records: Iterator[Record | Fault], name: str) -> Iterator[Record | Fault]:
     try:
         yield from records
+    except UnicodeError as error:
+        what = Text(f"cannot be decoded: {error}", f"디코딩할 수 없습니다: {error}")
+        yield Fault(None, None, what, "encoding", True)
     except OSError as error:
         raise _unreadable(name, error) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ QUERIES = 200  # of SQL, which are run
 SECONDS = 20.0
 LIMIT_S = 2.0  # for one, where the reward is a killable one
 TOLD = 50
+GUESSED = "math"  # whose ground truths most are, where no reward is named
 LETTER = re.compile(r"\(?[A-Ea-e]\)?[.)]?")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+%?")
 
@@ -43,7 +45,6 @@ class GoldCheck:
         self._passed_over: dict[str, int] = dict.fromkeys(self._seen, 0)
         self._queries: dict[tuple[str, str | None], int] | None = {} if "sql" in wanted else None
         self.counts: dict[str, int] = {}
-        self.refused = 0
         self._notes: list[Text] = []
 
     def add(self, number: int, row: dict[str, Any]) -> None:
@@ -65,17 +66,17 @@ class GoldCheck:
             self._queries.setdefault((gold, schema if isinstance(schema, str) else None), number)
 
     def faults(self) -> Iterable[Fault]:
-        """One a value that a reward cannot judge, at the first row that has it; sets `counts` and `refused`."""
+        """One a value that a reward cannot judge, at the first row that has it; sets `counts`."""
         for name, column in self._columns.items():
             told = 0
             for seen, why in _unreadable(name, list(self._seen[column].values())):
                 self.counts["unreadable_ground_truth"] = self.counts.get("unreadable_ground_truth", 0) + seen.rows
                 self.counts[f"unreadable_{name}"] = self.counts.get(f"unreadable_{name}", 0) + seen.rows
-                refused = name == "exact" and isinstance(seen.value, bool)
-                self.refused += refused
                 if told < TOLD:
                     told += 1
                     yield Fault(seen.first, column, _words(name, why, seen), "unreadable")
+        if not self._columns:
+            yield from self._guessed()
         if "math" in self._columns and self.suits() == "choice":
             what = Text(
                 "every ground truth is one letter: math would take it for a symbol; choice judges options",
@@ -84,6 +85,18 @@ class GoldCheck:
             yield Fault(None, "ground_truth", what, "letters")
         if self._queries:
             yield from self._empty_results(self._queries)
+
+    def _guessed(self) -> Iterable[Fault]:
+        """Of ground truths that are mathematics but for some, these; infinities, whatever the rest is."""
+        values = list(self._seen["ground_truth"].values())
+        bad = list(_unreadable(GUESSED, values)) if GUESSED in rewards.names() else []
+        rows = sum(seen.rows for seen, _ in bad)
+        most = 2 * rows < sum(seen.rows for seen in values)
+        told = [(seen, why) for seen, why in bad if most or _no_number(seen.value)]
+        for seen, _ in told:
+            self.counts["unreadable_ground_truth"] = self.counts.get("unreadable_ground_truth", 0) + seen.rows
+        for seen, why in told[:TOLD]:
+            yield Fault(seen.first, "ground_truth", _if_math(why, seen), "unreadable")
 
     def _empty_results(self, queries: dict[tuple[str, str | None], int]) -> Iterable[Fault]:
         """Gold queries that fail or give nothing: any empty answer would agree with these."""
@@ -170,10 +183,29 @@ def _in_children(target: str, parameter: str, values: list[_Seen]) -> Iterable[t
                 yield seen, result.error or result.outcome
 
 
-def _words(name: str, why: str, seen: _Seen) -> Text:
+def _no_number(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _shown(seen: _Seen) -> tuple[str, str, str]:
+    """The value, and in how many more rows it stands, in both languages."""
     value = clip(seen.value if isinstance(seen.value, str) else json.dumps(seen.value, default=str))
     more = seen.rows - 1
-    also, also_ko = (f" (and in {more} more rows)", f" (다른 {more}개 행도 같음)") if more else ("", "")
+    rows = "1 more row" if more == 1 else f"{more} more rows"
+    return (value, f" (and in {rows})", f" (다른 {more}개 행도 같음)") if more else (value, "", "")
+
+
+def _if_math(why: str, seen: _Seen) -> Text:
+    value, also, also_ko = _shown(seen)
+    said = reasons.text(why)
+    return Text(
+        f"{value!r} cannot be read as mathematics, if the reward is math: {said.en}{also}",
+        f"{value!r}은(는) 수식으로 읽을 수 없습니다(보상이 math인 경우): {said.ko}{also_ko}",
+    )
+
+
+def _words(name: str, why: str, seen: _Seen) -> Text:
+    value, also, also_ko = _shown(seen)
     said = reasons.text(why)
     return Text(
         f"{name} cannot judge {value!r}: {said.en}{also}",

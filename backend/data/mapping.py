@@ -13,14 +13,16 @@ from backend.errors import Refused
 from backend.text import Text
 
 # TRL fills these itself, hands them to the rewards under the same name, keeps them from the rewards, or takes a row
-# that has them for one with pictures or for a conversation.
+# that has them for one with pictures or for a conversation. A column `self` cannot be handed to a method by its name.
 RESERVED = frozenset({
     "prompt", "prompts", "completion", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric",
     "environments", "environment", "image", "images", "messages", "chosen", "rejected", "prompt_id", "ground_truth",
+    "self",
 })  # fmt: skip
 KINDS = ("prompts", "sft")
 LAST_ASSISTANT = ("refuse", "drop", "ground_truth")
 BAD_ROWS = ("refuse", "drop")
+BOOLEANS = ("refuse", "text")
 NONE = ""  # no column is the ground truth, whatever the columns are called
 # The names in a run's dataset_args, where `prompt` alone would not say that a column is meant.
 AS_ARGUMENT = {"prompt": "prompt_column", "ground_truth": "ground_truth_column", "system": "system_column",
@@ -46,6 +48,7 @@ class FileMapping:
     delimiter: str | None = None
     last_assistant: str = "refuse"
     bad_rows: str = "refuse"
+    bool_ground_truth: str = "refuse"
     rewards: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -80,7 +83,12 @@ def parse(values: Mapping[str, Any] | None, field: str = "mapping", kind: str | 
             given[key] = NONE
     for key in (*COLUMNS, "template", "system_prompt", "encoding", "delimiter"):
         arguments.text(given, key, field=field)
-    for key, choices in (("kind", KINDS), ("last_assistant", LAST_ASSISTANT), ("bad_rows", BAD_ROWS)):
+    for key, choices in (
+        ("kind", KINDS),
+        ("last_assistant", LAST_ASSISTANT),
+        ("bad_rows", BAD_ROWS),
+        ("bool_ground_truth", BOOLEANS),
+    ):
         arguments.choice(given, key, choices[0], choices, field)
     arguments.flag(given, "chat", False, field)
     if "encoding" in given:

@@ -26,9 +26,17 @@ def likely(columns: Iterable[str], names: tuple[str, ...]) -> list[str]:
 
 
 def offers(
-    mapping: FileMapping, converter: Converter, columns: Collection[str], counts: Mapping[str, int], suits: str | None
+    mapping: FileMapping,
+    converter: Converter,
+    columns: Collection[str],
+    counts: Mapping[str, int],
+    suits: str | None,
+    encoding: str | None = None,
 ) -> list[dict[str, Any]]:
-    """[{"mapping": keys to set, "words"}], the most useful first. `suits`: golds.GoldCheck.suits."""
+    """[{"mapping": keys to set, "words"}], the most useful first. `suits`: golds.GoldCheck.suits.
+
+    Leaving rows out is offered where it would make the rest usable, which no file is that breaks off.
+    """
     found: list[tuple[dict[str, Any], Text]] = []
     prompts, golds = likely(columns, PROMPTS), likely(columns, GOLDS)
     answers = likely(columns, ANSWERS)
@@ -53,10 +61,16 @@ def offers(
         found.append(({"kind": "sft"}, Text("use these as warm-up rows", "워밍업 데이터로 쓰기")))
     if counts.get("undecodable"):
         for name in ("cp949", "utf-8", "latin-1"):
-            found.append(({"encoding": name}, Text(f"read it as {name}", f"{name}(으)로 읽기")))
-    if counts.get("usable") and counts.get("bad_rows") and mapping.bad_rows == "refuse":
+            if name != encoding:
+                found.append(({"encoding": name}, Text(f"read it as {name}", f"{name}(으)로 읽기")))
+    if counts.get("bool_ground_truth"):
+        words = Text('make them the texts "true" and "false"', '"true", "false" 글자로 바꾸기')
+        found.append(({"bool_ground_truth": "text"}, words))
+    helps = counts.get("usable") and counts.get("bad_rows") and not counts.get("fatal")
+    if helps and mapping.bad_rows == "refuse":
         many = counts["bad_rows"]
-        words = Text(f"leave out the {many} rows that cannot be used", f"쓸 수 없는 {many}개 행 빼기")
+        rows = "the row" if many == 1 else f"the {many} rows"
+        words = Text(f"leave out {rows} that cannot be used", f"쓸 수 없는 {many}개 행 빼기")
         found.append(({"bad_rows": "drop"}, words))
     if suits == "choice" and "math" in mapping.rewards:
         rewards = ["choice" if name == "math" else name for name in mapping.rewards]

@@ -1,8 +1,8 @@
 """A Parquet file as JSON lines on standard output, read in a process of its own whose memory is limited.
 
 `python -m backend.data.parquet_child FILE MEMORY_MB`. A line that begins with "!" is none of the rows: the first,
-{"rows", "bytes"}, and the last, {"end": true} or {"error": words}. Keys inside a row that are null are left out: a
-columnar file gives every struct all keys of all rows.
+{"rows", "bytes", "names", "written": the names as they stand in the file}, and the last, {"end": true} or {"error":
+words}. Keys inside a row that are null are left out: a columnar file gives every struct all keys of all rows.
 """
 
 from __future__ import annotations
@@ -49,9 +49,11 @@ def main(path: Path, memory_mb: int) -> int:
         with parquet.ParquetFile(path) as file:
             meta = file.metadata
             sizes = [meta.row_group(n).total_byte_size for n in range(meta.num_row_groups)]
-            say({"rows": meta.num_rows, "bytes": sum(sizes)}, "!")
+            written = file.schema_arrow.names
+            names = different(written)
+            say({"rows": meta.num_rows, "bytes": sum(sizes), "names": names, "written": written}, "!")
             for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
-                for values in batch.to_pylist():
+                for values in batch.rename_columns(names).to_pylist():
                     say(plain(values, top=True))
         say({"end": True}, "!")
     except MemoryError:
@@ -62,6 +64,18 @@ def main(path: Path, memory_mb: int) -> int:
         words = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         say({"error": "memory" if "malloc" in words or "realloc" in words else words}, "!")
     return 0
+
+
+def different(written: list[str]) -> list[str]:
+    """The names of the columns, each one once: a later one of the same name gets a number."""
+    names: dict[str, None] = {}
+    there = set(written)
+    for name in written:
+        new, number = name, 2
+        while new in names or (new != name and new in there):
+            new, number = f"{name}_{number}", number + 1
+        names[new] = None
+    return list(names)
 
 
 def limit_memory(memory_mb: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from backend.data.encoding import LineTooLong
-from backend.data.faults import LARGEST_CELL, Fault, Record, Table
+from backend.data.faults import LARGEST_CELL, Fault, Record, Table, renamed
 from backend.text import Text
 
 DELIMITERS = {",": ("comma", "쉼표"), "\t": ("tab", "탭"), ";": ("semicolon", "세미콜론"), "|": ("bar", "세로줄")}
@@ -45,8 +45,8 @@ def _rows(lines: Iterator[str], table: Table, delimiter: str | None, usual: str)
         return
     if found is None:
         return
-    header = _header(found, table)
-    wide, row = len(header), 0
+    header = Header(found, table)
+    row = 0
     while True:
         began = reader.line_num + 1
         try:
@@ -59,15 +59,17 @@ def _rows(lines: Iterator[str], table: Table, delimiter: str | None, usual: str)
                 return
             continue
         if cells is None:
+            header.say()
             return
         if not any(cells):
             table.blank_lines.append(began)
             continue
         row += 1
-        if len(cells) == wide:
-            yield Record(row, {name: (cell or None) for name, cell in zip(header, cells, strict=True)})
+        values = header.values(cells)
+        if values is not None:
+            yield Record(row, values)
             continue
-        many = len(cells)
+        wide, many = header.named, len(cells)
         what = Text(f"{many} cells under {wide} columns", f"열은 {wide}개인데 칸이 {many}개입니다")
         yield Fault(row, None, what, "ragged")
 
@@ -83,23 +85,53 @@ def _unreadable(row: int | None, error: csv.Error) -> Fault:
     return Fault(row, None, Text(f"cannot be read: {said}", f"읽을 수 없습니다: {said}"), "csv", True)
 
 
-def _header(cells: list[str], table: Table) -> list[str]:
-    """The names of the columns: blank ones get a number, those that stand twice too, and that is said."""
-    names: list[str] = []
-    for place, cell in enumerate(cells, start=1):
-        plain = cell.strip()
-        name = plain or f"column_{place}"
-        number = 2
-        while name in names:
-            name = f"{plain or f'column_{place}'}_{number}"
-            number += 1
-        if name != plain:
-            table.notes.append(
-                Text(f"column {place} ({plain or 'no name'}) is called {name} here",
-                     f"{place}번째 열({plain or '이름 없음'})은 여기서 {name}입니다")
-            )  # fmt: skip
-        names.append(name)
-    return names
+class Header:
+    """The names of the columns: blank ones get a number, those that stand twice too, and that is said.
+
+    Spreadsheets write a comma after the last column: such cells without a name are columns only where they hold
+    something.
+    """
+
+    def __init__(self, cells: list[str], table: Table) -> None:
+        self.names: list[str] = []
+        self.named = max(place for place, cell in enumerate(cells, start=1) if cell.strip())
+        self._table = table
+        self._trimmed = 0
+        self._said: set[int] = set()
+        for place, cell in enumerate(cells, start=1):
+            plain = cell.strip()
+            name = plain or f"column_{place}"
+            number = 2
+            while name in self.names:
+                name = f"{plain or f'column_{place}'}_{number}"
+                number += 1
+            if name != plain and place <= self.named:
+                table.changes.append(renamed(place, plain, name))
+            self.names.append(name)
+
+    def values(self, cells: list[str]) -> dict[str, str | None] | None:
+        """One row by name, an empty cell missing; None where it has too few cells or too many."""
+        many = len(cells)
+        while many > self.named and not cells[many - 1].strip():
+            many -= 1
+        if many > len(self.names) or len(cells) < self.named:
+            return None
+        self._trimmed += many < len(cells)
+        found: dict[str, str | None] = dict(zip(self.names, (cell or None for cell in cells[:many]), strict=False))
+        for place in range(self.named, many):
+            if place not in self._said:
+                self._said.add(place)
+                self._table.changes.append(renamed(place + 1, "", self.names[place]))
+        return found
+
+    def say(self) -> None:
+        """Once all rows have passed."""
+        if not self._trimmed:
+            return
+        rows = "1 row" if self._trimmed == 1 else f"{self._trimmed} rows"
+        what = Text(f"empty cells after the last column were left out, in {rows}",
+                    f"마지막 열 뒤의 빈 칸은 뺐습니다({self._trimmed}개 행)")  # fmt: skip
+        self._table.changes.append(Fault(None, None, what, "trailing_cells"))
 
 
 def sniff(sample: str, usual: str) -> str:
@@ -107,9 +139,8 @@ def sniff(sample: str, usual: str) -> str:
     best, best_score = usual, (0.0, 0)
     for candidate in (usual, *(d for d in DELIMITERS if d != usual)):
         try:
-            rows = [
-                r for r in islice(csv.reader(io.StringIO(sample, newline=""), delimiter=candidate), SAMPLE_ROWS) if r
-            ]
+            read = csv.reader(io.StringIO(sample, newline=""), delimiter=candidate)
+            rows = [_without_end(cells) for cells in islice(read, SAMPLE_ROWS) if cells]
         except csv.Error:
             continue
         if not rows or len(rows[0]) < 2:
@@ -119,3 +150,8 @@ def sniff(sample: str, usual: str) -> str:
         if score > best_score:
             best, best_score = candidate, score
     return best
+
+
+def _without_end(cells: list[str]) -> list[str]:
+    """Without one empty cell at the end, which a comma after the last column makes."""
+    return cells[:-1] if len(cells) > 1 and not cells[-1].strip() else cells

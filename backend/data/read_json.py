@@ -9,8 +9,8 @@ from typing import Any
 
 from backend.data.encoding import LineTooLong
 from backend.data.encoding import lines as whole_lines
-from backend.data.faults import LARGEST_CELL, Fault, Record, Table, no_json, no_object
-from backend.data.json_text import DECODER, SPACE, Broken, JsonText
+from backend.data.faults import LARGEST_CELL, Fault, Record, Table, no_json, no_object, twice
+from backend.data.json_text import SPACE, Broken, JsonText, Twice, Value, decode
 from backend.text import Text
 
 GIVE_UP = 20  # lines that are no JSON, before the file is taken for something else
@@ -27,7 +27,7 @@ def read(pieces: Iterator[str], table: Table, is_row: Callable[[Mapping[str, Any
         return
     table.blank_lines.extend(range(1, blank + 1))
     if piece.lstrip().startswith("["):
-        yield from _array(chain([piece], pieces), blank + 1)
+        yield from _array(chain([piece], pieces), table, blank + 1)
         return
     lines = whole_lines(chain([piece], pieces))
     try:
@@ -36,17 +36,17 @@ def read(pieces: Iterator[str], table: Table, is_row: Callable[[Mapping[str, Any
         yield _too_long(1, blank + error.number)
         return
     try:
-        first = DECODER.decode(line)
+        first = decode(line)
     except (ValueError, RecursionError):
         held: list[str] = []
         yield from _objects(line, lines, held, table, blank + 1, is_row)
         return
     rest = _by_line(lines, table, 2, blank + 2)
     second = next(rest, None)
-    if second is None and isinstance(first, dict):
-        yield from _one(first, table, is_row)
+    if second is None:
+        yield from _one(first, table, is_row, blank + 1)
         return
-    yield Record(1, first) if isinstance(first, dict) else no_object(1, blank + 1)
+    yield _made(first, table, 1, blank + 1)
     if second is not None:
         yield second
     yield from rest
@@ -59,36 +59,55 @@ def _by_line(lines: Iterator[str], table: Table, row: int, number: int) -> Itera
             if not line.strip():
                 table.blank_lines.append(at)
                 continue
-            yield _row(line, row, at)
+            yield _row(line, table, row, at)
             row += 1
     except LineTooLong as error:
         yield _too_long(row, error.number)
 
 
-def _row(line: str, row: int, number: int) -> Record | Fault:
+def _row(line: str, table: Table, row: int, number: int) -> Record | Fault:
     try:
-        value = DECODER.decode(line.strip(SPACE))
+        found = decode(line.strip(SPACE))
     except json.JSONDecodeError as error:
         return no_json(row, number, error.msg)
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, deep nesting
         return no_json(row, number, _reason(error))
-    return Record(row, value) if isinstance(value, dict) else no_object(row, number)
+    return _made(found, table, row, number)
+
+
+def _made(found: Value, table: Table, row: int, number: int | None) -> Record | Fault:
+    """`number`: of its line."""
+    if not isinstance(found.value, dict):
+        return no_object(row, number)
+    key = found.key_twice()
+    if key is not None:
+        return twice(row, number, key)
+    values, gone = found.without_nan()
+    for column in gone:
+        table.not_a_number(column, row)
+    return Record(row, values)
 
 
 def _reason(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error).split(";")[0]
 
 
-def _one(value: dict[str, Any], table: Table, is_row: Callable[[Mapping[str, Any]], bool]) -> Iterator[Record | Fault]:
-    """The only object of a file: a row, or what holds the rows under one name."""
+def _one(
+    found: Value, table: Table, is_row: Callable[[Mapping[str, Any]], bool], number: int
+) -> Iterator[Record | Fault]:
+    """The only value of a file: a row, or what holds the rows under one name."""
+    value = found.value
+    if not isinstance(value, dict) or isinstance(value, Twice):
+        yield _made(found, table, 1, number)
+        return
     lists = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(x, dict) for x in v)}
     if len(lists) == 1 and not is_row(value):
         ((name, rows),) = lists.items()
         table.notes.append(Text(f"the rows are those of the list {name!r}", f"{name!r} 목록의 행을 읽었습니다"))
-        for number, row in enumerate(rows, start=1):
-            yield Record(number, row)
+        for place, row in enumerate(rows, start=1):
+            yield _made(found.part(row), table, place, None)
         return
-    yield Record(1, value)
+    yield _made(found, table, 1, number)
 
 
 def _objects(
@@ -110,18 +129,18 @@ def _objects(
     held.clear()
     whole.kept = None
     row = 1
-    if whole.next_mark() is None and isinstance(first, dict):
-        yield from _one(first, table, is_row)
+    if whole.next_mark() is None:
+        yield from _one(first, table, is_row, number)
         return
-    yield Record(1, first) if isinstance(first, dict) else no_object(1, number)
+    yield _made(first, table, 1, number)
     while whole.next_mark() is not None:
         row += 1
         try:
-            value = whole.value()
+            found = whole.value()
         except (Broken, LineTooLong, RecursionError) as error:
             yield no_json(row, number + whole.line, _why(error), fatal=True)
             return
-        yield Record(row, value) if isinstance(value, dict) else no_object(row, number + whole.line)
+        yield _made(found, table, row, number + whole.line)
 
 
 def _broken(lines: Iterator[str], table: Table, number: int, error: Exception) -> Iterator[Record | Fault]:
@@ -139,7 +158,7 @@ def _broken(lines: Iterator[str], table: Table, number: int, error: Exception) -
     yield from rows
 
 
-def _array(pieces: Iterator[str], number: int) -> Iterator[Record | Fault]:
+def _array(pieces: Iterator[str], table: Table, number: int) -> Iterator[Record | Fault]:
     text = JsonText(pieces)
     text.next_mark()
     text.at += 1  # the bracket
@@ -149,8 +168,7 @@ def _array(pieces: Iterator[str], number: int) -> Iterator[Record | Fault]:
             return
         while True:
             row += 1
-            value = text.value()
-            yield Record(row, value) if isinstance(value, dict) else no_object(row, number + text.line)
+            yield _made(text.value(), table, row, number + text.line)
             mark = text.next_mark()
             text.at += 1
             if mark == "]":

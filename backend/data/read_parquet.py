@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from backend.data.faults import Fault, Record, Table
+from backend.data.faults import Fault, Record, Table, renamed
 from backend.settings import PROJECT
 from backend.text import Text
 
@@ -25,7 +25,7 @@ ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG")
 
 def read(path: Path, table: Table) -> Iterator[Record | Fault]:
     with _child(path) as child:
-        yield from _rows(child, path.stat().st_size)
+        yield from _rows(child, path.stat().st_size, table)
 
 
 @contextlib.contextmanager
@@ -50,7 +50,7 @@ def _child(path: Path) -> Iterator[IO[bytes]]:
         child.wait()
 
 
-def _rows(lines: IO[bytes], size: int) -> Iterator[Record | Fault]:
+def _rows(lines: IO[bytes], size: int, table: Table) -> Iterator[Record | Fault]:
     first = _said(lines.readline(LARGEST_ROW))
     if "rows" not in first:
         yield _broken(first.get("error"))
@@ -58,6 +58,9 @@ def _rows(lines: IO[bytes], size: int) -> Iterator[Record | Fault]:
     if _too_much(first["bytes"], size):
         yield _bomb(first["bytes"], size)
         return
+    for place, (new, old) in enumerate(zip(first["names"], first["written"], strict=True), start=1):
+        if new != old:
+            table.changes.append(renamed(place, old, new))
     out = 0
     for row in range(1, first["rows"] + 1):
         line = lines.readline(LARGEST_ROW + 1)

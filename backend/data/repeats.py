@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from backend.data import split
 from backend.data.faults import Fault
 from backend.data.messages import empty
 from backend.text import Text
@@ -22,21 +23,27 @@ class Repeats:
     """`add` every usable row; then `counts` and `problems`."""
 
     def __init__(self) -> None:
-        self.rows, self.keys, self.golds, self.ids = (array.array("Q") for _ in range(4))
+        self.rows, self.keys, self.wholes, self.golds, self.ids = (array.array("Q") for _ in range(5))
         self.counts: dict[str, int] = {}
 
-    def add(self, row: int, key: int, gold: Any, values: Mapping[str, Any]) -> None:
-        """`key`: split.key of the prompt; `values`: the row as it stands in its source."""
+    def add(self, row: int, prompt: Any, key: int, gold: Any, values: Mapping[str, Any]) -> None:
+        """`key`: split.key of the prompt; `values`: the row as it stands in its source.
+
+        Rows whose system messages differ are not the same, though a run never holds one out and trains on the other.
+        """
         self.rows.append(row)
         self.keys.append(key)
+        self.wholes.append(split.key_with_system(prompt, key))
         self.golds.append(_hash(gold))
         named = next((values[name] for name in values if name.lower() in IDS and not empty(values[name])), None)
         self.ids.append(_hash(named) if named is not None else 0)
 
     def find(self) -> Iterator[Fault]:
         """The first rows that contradict an earlier one; sets `counts`."""
-        keys, golds, ids = (np.frombuffer(a, dtype=np.uint64) for a in (self.keys, self.golds, self.ids))
-        first, again = _repeated(keys)
+        keys, wholes, golds, ids = (
+            np.frombuffer(a, dtype=np.uint64) for a in (self.keys, self.wholes, self.golds, self.ids)
+        )
+        first, again = _repeated(wholes)
         differ = golds[first] != golds[again]
         self.counts = {"duplicate_prompts": len(again), "conflicting_answers": int(differ.sum())}
         en, ko = "the same prompt as in row {0}, with another ground truth", "{0}행과 프롬프트가 같은데 정답이 다릅니다"

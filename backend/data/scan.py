@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.data import clip, split
-from backend.data.convert import Converter, renames
+from backend.data.convert import Converter, changes
 from backend.data.faults import Fault, Record, Table
 from backend.data.golds import GoldCheck
 from backend.data.mapping import FileMapping
@@ -33,7 +33,8 @@ Take = Callable[[dict[str, Any], int], None]
 
 @dataclass(slots=True)
 class Scan:
-    """What a pass has found. `counts` has every count; `problems` the first MOST_PROBLEMS that a person should see."""
+    """What a pass has found. `counts` has every count; `problems` the first MOST_PROBLEMS that a person should see,
+    `changes` what was read otherwise than it stands there."""
 
     table: Table
     mapping: FileMapping
@@ -43,6 +44,7 @@ class Scan:
     out_columns: dict[str, None] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, Fault]] = field(default_factory=list)
+    changes: list[Fault] = field(default_factory=list)
     preview: list[dict[str, Any]] = field(default_factory=list)
     rendered: list[dict[str, Any]] = field(default_factory=list)
     notes: list[Text] = field(default_factory=list)
@@ -51,12 +53,7 @@ class Scan:
     @property
     def ok(self) -> bool:
         bad = self.counts["bad_rows"] if self.mapping.bad_rows == "refuse" else 0
-        return (
-            not bad
-            and not self.counts["refused_ground_truth"]
-            and not self.counts["fatal"]
-            and self.counts["usable"] > 0
-        )
+        return not bad and not self.counts["fatal"] and self.counts["usable"] > 0
 
     def warn(self, faults: Iterable[Fault]) -> None:
         """What does not keep a row from being used."""
@@ -78,7 +75,7 @@ class Scan:
             "delimiter": self.table.delimiter,
             "problems": [
                 {"row": f.row, "column": f.column, "what": f.what.to_json(), "level": level, "code": f.code}
-                for level, f in self.problems
+                for level, f in [*self.problems, *(("info", change) for change in self.changes)]
             ],
             "counts": counts,
             "preview": self.preview,
@@ -127,7 +124,7 @@ def _scan(table: Table, mapping: FileMapping, take: Take | None) -> Scan:
             found.out_columns.update(dict.fromkeys(made))
         _measure(found, made)
         gold = made.get("ground_truth")
-        same.add(item.number, key, gold, item.values)
+        same.add(item.number, made["prompt"], key, gold, item.values)
         if golds is not None:
             golds.add(item.number, made)
         if len(found.rendered) < RENDERED:
@@ -148,6 +145,25 @@ def _look(found: Scan, item: Record) -> None:
             found.filled[name] = found.filled.get(name, 0) + 1
     if len(found.preview) < PREVIEW:
         found.preview.append(clip.row(item.values))
+
+
+def _changed(found: Scan, faults: list[Fault]) -> None:
+    """What was read otherwise than it stands there: for people in the notes, and with its column among the problems,
+    where no number of faulty rows keeps it out."""
+    found.notes += [fault.what for fault in faults]
+    found.changes = faults[:MOST_PROBLEMS]
+
+
+def _no_numbers(found: Scan) -> int:
+    """How many ground truths are NaN, which is taken for a missing one."""
+    column = "ground_truth" if found.mapping.ground_truth is None else found.mapping.ground_truth
+    rows = found.table.not_numbers.get(column, ())
+    if rows:
+        some = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
+        what = Text(f"NaN is no number: these ground truths count as missing (row {some})",
+                    f"NaN은 수가 아니므로 정답이 없는 것으로 봅니다({some}행)")  # fmt: skip
+        found.warn([Fault(rows[0], column, what, "not_a_number")])
+    return len(rows)
 
 
 def _bad(found: Scan, fault: Fault) -> None:
@@ -182,20 +198,21 @@ def _close(found: Scan, converter: Converter, same: Repeats, golds: GoldCheck | 
             Text(f"blank lines passed over: {len(table.blank_lines)} (line {some})",
                  f"빈 줄 {len(table.blank_lines)}개는 건너뛰었습니다({some}번째 줄)")
         )  # fmt: skip
-    found.notes += renames(converter)
+    _changed(found, [*table.changes, *changes(converter)])
     if golds is not None:
         for fault in golds.faults():
             found.warn([fault])
         counts.update(golds.counts)
-        counts["refused_ground_truth"] = golds.refused
+        counts["unreadable_ground_truth"] += counts["bool_ground_truth"] + _no_numbers(found)
         found.notes += golds.notes()
     if counts["long_prompts"]:
-        longest = counts["longest_prompt"]
+        longest, many = counts["longest_prompt"], counts["long_prompts"]
+        have = "prompt has" if many == 1 else "prompts have"
         found.notes.append(
             Text(
-                f"{counts['long_prompts']} prompts have more than {LONG:,} characters (the longest {longest:,}); "
+                f"{many} {have} more than {LONG:,} characters (the longest {longest:,}); "
                 "a run leaves out those that are too long for its model, and counts them",
-                f"{LONG:,}자를 넘는 프롬프트가 {counts['long_prompts']}개입니다(최대 {longest:,}자). "
+                f"{LONG:,}자를 넘는 프롬프트가 {many}개입니다(최대 {longest:,}자). "
                 "모델이 받을 수 없이 긴 것은 실행에서 빼고 그 수를 알립니다",
             )
         )
@@ -208,10 +225,10 @@ def _close(found: Scan, converter: Converter, same: Repeats, golds: GoldCheck | 
     if golds is not None and counts["usable"] and counts["blank_ground_truth"] == counts["usable"]:
         en = "no row has a ground truth: rewards that compare with one will give no score"
         found.notes.append(Text(en, "정답이 있는 행이 없습니다. 정답과 비교하는 보상은 점수를 매기지 못합니다"))
-    if not found.rows:
+    if not found.rows and not counts["fatal"]:
         found.counts["fatal"] += 1
         found.problems.append(
             ("error", Fault(None, None, Text("has no rows: it is empty", "행이 없습니다(빈 파일)"), "empty"))
         )
     suits = golds.suits() if golds is not None else None
-    found.offers = offers(found.mapping, converter, found.columns, counts, suits)
+    found.offers = offers(found.mapping, converter, found.columns, counts, suits, table.encoding)

@@ -10,14 +10,16 @@ A `mapping` says how a file's columns are meant; every key may be left out:
     delimiter         of a CSV; found out where it is left out
     last_assistant    "refuse" (default), "drop" or "ground_truth": for conversations that end in an answer
     bad_rows          "refuse" (default) or "drop": leave rows out that cannot be used, and count them
+    bool_ground_truth "refuse" (default) or "text": Boolean ground truths become "true" and "false"
     rewards           names of rewards that the ground truths are tried with
     subset, split, revision   of a hub set
 Report (of `check`): {"ok", "rows", "columns", "encoding", "delimiter",
 "problems": [{"row", "column", "what": {en, ko},
-"level": "error"|"warn", "code"}], "counts": {name: number}, "preview": [{column: clipped cell}] (50 rows as they
+"level": "error"|"warn"|"info", "code"}], "counts": {name: number}, "preview": [{column: clipped cell}] (50 rows as they
 stand in the file), "rendered": [row as the trainer gets it] (3), "mapping": what was used, "offers": [{"mapping": keys
 to set, "words": {en, ko}}], "notes": [{en, ko}], "kind", "bytes", "filled": {column: rows that hold something}}. `row`
-is the number of the row in the file, from 1, or None. At most 200 problems are listed; the counts are whole.
+is the number of the row in the file, from 1, or None. At most 200 problems are listed; the counts are whole. "info" is
+no fault: what is read otherwise than it stands there (a renamed column), which the notes say too.
 Meta (of a stored set): {"name", "kind", "rows", "different", "columns", "filled", "sha256", "bytes", "source",
 "encoding", "mapping", "counts", "notes", "created_at"} and for generated sets {"generator", "args", "rewards", ...}.
 """

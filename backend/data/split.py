@@ -14,7 +14,11 @@ from backend.text import Text
 
 
 def question(prompt: Any) -> str:
-    """What is asked, for comparing: NFC, white space collapsed, without system messages and roles."""
+    """What is asked, for comparing: NFC, white space collapsed, without system messages and roles.
+
+    Without system messages, because a question that was trained on under one of them tells the answer under any other:
+    the rows held out must not have it. Whether rows are the same is another matter; see `key_with_system`.
+    """
     if isinstance(prompt, str):
         text = prompt
     else:
@@ -24,8 +28,23 @@ def question(prompt: Any) -> str:
 
 def key(prompt: Any) -> int:
     """64 bits of the question's hash."""
-    text = question(prompt).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+    return _hash(question(prompt))
+
+
+def key_with_system(prompt: Any, known: int) -> int:
+    """`known`, which is the prompt's `key`, or where it has system messages another number for each text of these."""
+    if isinstance(prompt, str):
+        return known
+    system = [said(message["content"]) for message in prompt if message["role"] == "system"]
+    return (
+        _hash(f"{known} {' '.join(' '.join(unicodedata.normalize('NFC', text).split()) for text in system)}")
+        if system
+        else known
+    )
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def draw(keys: Sequence[int], size: int, seed: int) -> set[int]:

@@ -100,11 +100,12 @@ def _open(source: str | Path, values: Mapping[str, Any] | None, uploads: Uploads
 def refusal(found: Scan) -> Refused:
     """Why nothing was kept: the first problems in words."""
     errors = [fault for level, fault in found.problems if level == "error"]
-    errors += [fault for _, fault in found.problems if fault.code == "unreadable"] if not errors else []
+    errors = errors or [fault for level, fault in found.problems if level == "warn"]
     shown = [fault.refusal(found.table.name).text for fault in errors[:5]]
     more = found.counts["bad_rows"] - len(shown)
     if more > 0:
-        shown.append(Text(f"and {more} more rows that cannot be used", f"그 밖에 쓸 수 없는 행 {more}개"))
+        rows = "1 more row" if more == 1 else f"{more} more rows"
+        shown.append(Text(f"and {rows} that cannot be used", f"그 밖에 쓸 수 없는 행 {more}개"))
     if not shown:
         shown.append(Text("no row can be used", "쓸 수 있는 행이 없습니다"))
     error = Refused(Text("\n".join(text.en for text in shown), "\n".join(text.ko for text in shown)))

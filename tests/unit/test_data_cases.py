@@ -72,14 +72,6 @@ def test_an_encoding_can_be_given_and_is_then_taken_at_its_word(tmp_path: Path) 
     assert check(wrong, encoding="utf-8")["problems"][0]["row"] == 1
 
 
-def test_utf_16_without_a_mark_is_told_from_text(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.csv", as_text("csv").replace("는?", "?").replace("은?", "?").encode("utf-16-le"))
-    report = check(path)
-    assert not report["ok"]
-    assert "utf-16-le" in report["problems"][0]["what"]["en"]
-    assert check(path, encoding="utf-16-le")["ok"]
-
-
 def test_undecodable_bytes_name_their_row_and_can_be_left_out(tmp_path: Path) -> None:
     lines = ["prompt,ground_truth", *(f"질문 {n},{n}" for n in range(50))]
     raw = [line.encode() for line in lines]

@@ -122,7 +122,7 @@ def test_a_file_that_may_not_be_read_is_refused_in_words(tmp_path: Path, monkeyp
         (['{"prompt": "a"}', '{"prompt": "  "}'], "row 2: the prompt is blank"),
         (['{"prompt": []}'], "row 1: the prompt must be a text or a list"),
         (['{"prompt": null}'], "row 1: the prompt is blank"),
-        (['{"prompt": [{"role": "user", "content": null}]}'], "row 1: each message"),
+        (['{"prompt": [{"role": "user", "content": null}]}'], "row 1: message 1 of the prompt has the content null"),
         (['{"prompt": [{"role": "assistant", "content": "x"}]}'], "row 1: the last message of the prompt is the a"),
         (['{"prompt": [{"role": "system", "content": "x"}]}'], "row 1: the last message of the prompt is the system"),
         (['{"prompt": "a"}', '{"prompt": [{"role": "user", "content": "b"}]}'], "row 2: plain prompts and message"),

@@ -77,6 +77,11 @@ def mapping(parser: argparse.ArgumentParser) -> None:
         help="what to do with conversations that end in an answer (default: refuse)",
     )
     parser.add_argument(
+        "--bool-ground-truth",
+        choices=("refuse", "text"),
+        help='what to do with true and false as an answer; text: "true" and "false" (default: refuse)',
+    )
+    parser.add_argument(
         "--drop-bad", dest="bad_rows", action="store_const", const="drop", help="leave out rows that cannot be used"
     )
     parser.add_argument(

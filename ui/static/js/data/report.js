@@ -52,7 +52,7 @@ export class Report {
     const { report } = this;
     this.root.hidden = report === null;
     if (report === null) return;
-    const problems = report.problems ?? [];
+    const problems = (report.problems ?? []).filter((one) => one.level !== 'info'); // the notes say these
     const bad = Math.max(report.counts?.bad_rows ?? 0, problems.filter((one) => one.level !== 'warn').length);
     const usable = usableRows(report);
     const unmapped = isUnmapped(report);
