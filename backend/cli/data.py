@@ -11,6 +11,7 @@ from backend.cli.output import Output
 from backend.cli.runs import open_services
 from backend.data.hub import ARGUMENTS as HUB
 from backend.data.mapping import KEYS
+from backend.data.store import Store
 from backend.errors import Refused
 from backend.settings import Settings
 from backend.text import Text
@@ -19,6 +20,7 @@ SHOWN = 20  # problems on a terminal; --json has all that are listed
 
 
 def data(args: argparse.Namespace, out: Output) -> int:
+    Store(Settings.from_environment(args.home).home).tidy()
     return ACTIONS[args.action](args, out)
 
 

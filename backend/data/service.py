@@ -114,6 +114,7 @@ class DataService:
     def sets(self) -> list[dict[str, Any]]:
         """The metas of all stored sets, the newest first, each with "used_by": ids of runs that name it."""
         self.uploads.clean()
+        self._store.tidy()
         users = self._users()
         return [{**meta, "used_by": users.get(meta["name"], [])} for meta in self._store.metas()]
 

@@ -16,10 +16,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from backend.data.files import SUFFIXES
-from backend.data.objects import ObjectWriter
+from backend.data.objects import ObjectWriter, abandoned
 from backend.errors import NotFound, Refused, StudioError
 from backend.text import Text
 
@@ -139,8 +139,9 @@ class Store:
         return found
 
     def write(self) -> ObjectWriter:
-        self.objects.mkdir(parents=True, exist_ok=True)
-        return ObjectWriter(self.objects)
+        with self._lock():  # so that nobody tidies up between making the file and holding it
+            self.objects.mkdir(parents=True, exist_ok=True)
+            return ObjectWriter(self.objects)
 
     # --- changing ---
 
@@ -153,11 +154,13 @@ class Store:
         replace: bool = True,
         needed: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Let `name` mean what was written; the whole meta. Refused where it is taken and `replace` is false.
+        """Let `name` mean what was written; the whole meta. Refused where it is taken and `replace` is false, and where
+        another set's name differs from it in case only.
 
         Objects that no name and none of the hashes `needed` means any more are removed.
         """
         with self._lock():
+            self.free(name)
             path = self._meta_path(name)
             if path.is_file() and not replace:
                 raise Refused(
@@ -175,6 +178,25 @@ class Store:
             self._collect(needed)
         return whole
 
+    def free(self, name: str) -> None:
+        """Refused where another set has this name but for capital letters: some disks take both for one file."""
+        names, plain = self.names(), name.casefold()
+        other = next((each for each in names if each.casefold() == plain), None)
+        if other is not None and name not in names:
+            raise Refused(
+                Text(
+                    f"name: there is a set {other!r}; {name!r} differs from it in capital letters only",
+                    f"name: {other!r} 데이터셋이 있습니다. {name!r}은(는) 대소문자만 다릅니다",
+                )
+            )
+
+    def tidy(self) -> None:
+        """Remove what an import that was killed has left. Makes nothing and waits for nobody."""
+        if not any(self.objects.glob("*part")):
+            return
+        with contextlib.suppress(OSError, Timeout), self._lock(0):
+            self._collect_parts()
+
     def delete(self, name: str, needed: Collection[str] = ()) -> None:
         """Forget `name`; its rows go unless another name or one of the hashes `needed` still means them."""
         self.meta(name)
@@ -185,12 +207,22 @@ class Store:
     def _collect(self, needed: Collection[str]) -> None:
         used = {meta["sha256"] for meta in self.metas()} | set(needed)
         for path in self.objects.glob("*.*"):
-            if path.stem not in used and (SHA256.fullmatch(path.stem) or _forgotten(path)):
+            if SHA256.fullmatch(path.stem) and path.stem not in used:
                 path.unlink(missing_ok=True)
+        self._collect_parts()
 
-    def _lock(self) -> FileLock:
+    def _collect_parts(self) -> None:
+        """Under the lock, in which alone the files beside an object's own are written."""
+        for path in self.objects.glob("*.part"):
+            dead = abandoned(path)
+            if _forgotten(path) if dead is None else dead:
+                path.unlink(missing_ok=True)
+        for path in (*self.objects.glob("*.keys-part"), *self.folder.glob(".*.part")):
+            path.unlink(missing_ok=True)
+
+    def _lock(self, wait_s: float = LOCK_S) -> FileLock:
         self.folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(self.folder / ".lock", timeout=LOCK_S)
+        return FileLock(self.folder / ".lock", timeout=wait_s)
 
 
 def _forgotten(path: Path) -> bool:

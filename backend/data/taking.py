@@ -38,6 +38,7 @@ def store(
     needed: Collection[str],
 ) -> dict[str, Any]:
     """The meta of what was kept; Refused with `.report` where the report is not ok."""
+    store.free(name)
     table, meant = _open(source, mapping, uploads)
     with in_words():
         return _store(store, table, meant, name, replace=replace, needed=needed)

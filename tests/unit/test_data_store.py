@@ -282,3 +282,17 @@ def test_a_run_that_has_copied_its_rows_can_be_resumed_without_their_source(tmp_
     assert answer.ok, [(p.field, p.rule.en) for p in answer.errors]
     assert answer.plan is not None
     assert answer.plan.rows == 123
+
+
+def test_names_that_differ_in_case_only_are_refused_as_taken(sets: DataService, tmp_path: Path) -> None:
+    path = write(tmp_path, numbered(3))
+    sets.store(path, "Sums")
+    for name in ("sums", "SUMS"):
+        with pytest.raises(Refused, match=f"there is a set 'Sums'; '{name}' differs from it in capital letters only"):
+            sets.store(path, name)
+        with pytest.raises(Refused, match="capital letters only"):
+            sets.make("arithmetic", name, {"n": 5})
+    assert [meta["name"] for meta in sets.sets()] == ["Sums"]
+    assert sets.store(path, "Sums")["rows"] == 3
+    sets.delete("Sums")
+    assert sets.store(path, "sums")["name"] == "sums"
