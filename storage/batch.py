@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from storage.columns import ENCODE
-from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group
+from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group, Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,15 @@ class Evaluated:
 
 
 Record = Metrics | Generation | Happening | Progress | Evaluated
+
+
+def happening(kind: str, message: str, level: Level, data: Mapping[str, Any] | None) -> Happening:
+    """An event of now. What of `data` is not JSON is kept as its description."""
+    try:
+        plain = json.loads(json.dumps(dict(data or {}), default=repr))
+    except (TypeError, ValueError) as error:
+        plain = {"not_json": str(error), "repr": repr(data)[:2000]}
+    return Happening(time.time(), kind, level, message, plain)
 
 
 def weight(record: Record) -> int:

@@ -15,6 +15,7 @@ from storage.runs import add_event
 
 # Built once: a statement costs more to build than to run.
 ADD_METRICS = insert(m.metric)
+ADD_SERIES = insert(m.series).returning(m.series.c.id, sort_by_parameter_order=True)
 ADD_COMPLETIONS = insert(m.completion)
 ADD_GROUP = insert(m.sample_group).returning(m.sample_group.c.id)
 
@@ -51,28 +52,33 @@ class Rows:
         return sum(weight(record) for record in batch.records)
 
     def _metrics(self, connection: Connection, key: int, batch: Batch) -> None:
+        records = [record for record in batch.records if isinstance(record, Metrics)]
+        curves = self._curves(connection, key, [(record.phase, name) for record in records for name in record.values])
         rows = [
             {
-                "run_key": key, "series_id": self._curve(connection, key, record.phase, name),
+                "run_key": key, "series_id": curves[record.phase, name],
                 "attempt": batch.attempt, "step": record.step, "value": value, "at": record.at,
             }
-            for record in batch.records
-            if isinstance(record, Metrics)
+            for record in records
             for name, value in record.values.items()
         ]  # fmt: skip
         if rows:
             connection.execute(ADD_METRICS, rows)
 
-    def _curve(self, connection: Connection, key: int, phase: str, name: str) -> int:
+    def _curves(self, connection: Connection, key: int, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        """The ids of the curves by (phase, name); new ones are made, all in one statement."""
+        if not wanted:
+            return {}
         known = self._series.get(key)
         if known is None:
             rows = connection.execute(select(m.series).where(m.series.c.run_key == key))
             known = self._series[key] = {(row.phase, row.name): row.id for row in rows}
-        found = known.get((phase, name))
-        if found is None:
-            new = insert(m.series).values(run_key=key, phase=phase, name=name).returning(m.series.c.id)
-            found = known[phase, name] = connection.execute(new).scalar_one()
-        return found
+        new = [each for each in dict.fromkeys(wanted) if each not in known]
+        if new:
+            rows = [{"run_key": key, "phase": phase, "name": name} for phase, name in new]
+            ids = connection.execute(ADD_SERIES, rows).scalars().all()
+            known |= dict(zip(new, ids, strict=True))
+        return known
 
     def _one(self, connection: Connection, key: int, batch: Batch, record: Record) -> None:
         if isinstance(record, Generation):
