@@ -23,14 +23,15 @@ log = logging.getLogger(__name__)
 
 # Flush interval + this + the spill must stay under a second: what a kill -9 may lose.
 BUSY_S = 0.5
-RETRY_S = 1.0  # after the database did not answer, records go to the spill file without asking again for so long
+RETRY_S = 1.0  # so long the spill file gets all without asking a database that did not answer
 CLOSING_S = 0.05  # between two tries to end
 RESCUE_S = 20.0  # for what the writer's thread, held up in the database, leaves in memory at the end
+THREAD = "writer"  # the beginning of its name
 KEEP_ROWS = 500_000  # rows held in memory when database and spill file both fail; beyond, the oldest go
 
 
 class _TimeIsUp(Exception):
-    """The end may be tried no longer: what the spill file holds stays there."""
+    """What the spill file holds stays there."""
 
 
 class Writer:
@@ -53,13 +54,12 @@ class Writer:
         self._unrolled = PIECE  # rows since the last look at what can be rolled up
         self._retry_at = 0.0
         self._aside_at = 0.0
-        self._gone = False
-        self._answers = True  # the database, when it was asked last
+        self._gone, self._answers = False, True  # the run; the database, when it was asked last
         self._left = False  # close() has taken over: the thread touches nothing more
         self._turn = threading.Lock()  # who cuts and settles what is pending
         self._wake = threading.Event()
         self._closing: float | None = None  # until when the end may be tried
-        self._thread = threading.Thread(target=self._run, name=f"writer {run_id}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{THREAD} {run_id}", daemon=True)
         self._thread.start()
         atexit.register(self.close)
 

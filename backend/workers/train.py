@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import logging
+import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from backend.settings import Settings
 from backend.workers.device import prepare_environment, quiet_libraries
@@ -22,6 +25,11 @@ from storage.db import Database
 from storage.reader import Reader
 from storage.records import Run, RunState
 from storage.runs import transition
+from storage.writer import THREAD
+
+if TYPE_CHECKING:  # they import torch
+    from backend.workers.outcome import Outcome
+    from backend.workers.stages import Attempt
 
 log = logging.getLogger("backend.workers")
 
@@ -74,10 +82,25 @@ def run_attempt(settings: Settings, db: Database, run: Run, stop: Stop) -> int:
             traceback.print_exc()
         end = outcome_of(error, settings.run_dir(run.id), attempt.job if attempt else None)
     stop.ignore_further()
-    if attempt and not attempt.close():
-        log.warning("some records are in the spill file and not yet in the database")
+    end = _recorded(attempt, end) if attempt else end
     _write_end(db, run.id, end.state, end.reason, end.log_tail)
     return 1 if end.state is RunState.FAILED else 0
+
+
+def _recorded(attempt: Attempt, end: Outcome) -> Outcome:
+    """Close the writer. A run whose records are in part nowhere has not succeeded, whatever its training did."""
+    from backend.workers.outcome import Outcome
+
+    writer = attempt.job.writer
+    safe = attempt.close()
+    if safe:
+        if writer.spilled:
+            log.warning("some records are in the spill file; they go into the database when the studio next looks")
+        return end
+    rows = f"{writer.dropped} rows" if writer.dropped else "the last rows"
+    words = f"records are missing: {rows} could be written neither to the database nor beside it (is the disk full?)"
+    log.error("%s", words)
+    return Outcome(RunState.FAILED, words, None) if end.state is RunState.SUCCEEDED else end
 
 
 def _write_end(db: Database, run_id: str, state: RunState, reason: str | None, tail: str | None) -> None:
@@ -95,6 +118,16 @@ def _write_end(db: Database, run_id: str, state: RunState, reason: str | None, t
             time.sleep(0.5)
 
 
+def leave(code: int) -> NoReturn:
+    """End the process. Python's own end aborts where a writer's thread is still held up in the database."""
+    if any(thread.name.startswith(THREAD) for thread in threading.enumerate()):
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
     sys.stdout.reconfigure(line_buffering=True)  # pyright: ignore[reportAttributeAccessIssue]
-    sys.exit(main())
+    leave(main())
