@@ -22,6 +22,7 @@ ARITHMETIC = re.compile(r"(?:\\(?:frac|cdot|times|div)(?![A-Za-z])|[\d\s.+\-*/{}
 NEEDLESS = re.compile(r"(?<![0-9A-Za-z가-힣])\s+|\s+(?![0-9A-Za-z가-힣])|(?<=[가-힣])\s+(?=\d)|(?<=\d)\s+(?=[가-힣])")
 LONGEST_ALGEBRA = 600  # characters
 DEEPEST_ALGEBRA = 24  # brackets
+MODULO = re.compile(r"\\[bp]?mod(?![A-Za-z])|(?<![A-Za-z])mod(?![A-Za-z])")
 HUGE = re.compile(r"\^\s*\{?\s*[-+]?\s*\d{6}|\d{5}\)?\s*!|\^\s*\{?\s*\d+\s*\^\s*\{?\s*\w+\s*\^|!\s*\)\s*!")
 CONSTANTS = frozenset("eiπ")
 LETTER = re.compile(
@@ -82,6 +83,8 @@ def _ones(gold: One, answer: One, symbolic: Symbolic | None) -> bool | None:
         if gold.number.worked_out and not answer.number.worked_out:
             return False
         return _same_number(gold.number.value, gold.percent, answer.number.value, answer.percent)
+    if MODULO.search(answer.latex) and not MODULO.search(gold.latex):
+        return False  # a remainder that was not worked out
     if not gold.latex or not answer.latex or unknown_word(answer.latex) or unknown_word(gold.latex):
         return False
     if (gold.name or answer.name) and ("=" in gold.latex or "=" in answer.latex):

@@ -66,7 +66,7 @@ NOT_A_HEADING = re.compile(
     r"|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|minus)\b|[a-z]+(?:teen|ty)\b",
     re.I,
 )
-SENTENCE_END = re.compile(r"[.!?](?=[\s\"')\]*_`]|$)|[。！？]")
+SENTENCE_END = re.compile(r"(?<!\bi\.e)[.!?](?=[\s\"')\]*_`]|$)|[。！？]")
 EXPLANATION = re.compile(
     r"[,;(]?\s?\b(?:because|since|as|which|where|so that|given that|due to)\b|[,(]?\s?왜냐하면", re.I
 )

@@ -13,11 +13,12 @@ LABEL = {"en": "Format", "ko": "형식"}
 HELP = {
     "en": "1 when the completion has the chosen form, else 0: it ends with <answer>...</answer> (answer), is one "
     "<think>...</think> and then one <answer>...</answer> (think_answer) or one \\boxed{...} (thinking_boxed), or "
-    "matches a pattern of your own from its first to its last character (pattern; a dot matches line ends too). It "
-    "never looks at whether the answer is right.",
+    "matches a pattern of your own from its first to its last character (pattern; a dot matches line ends too). With "
+    "content=number only a bare number may stand in the tag or box. It never looks at whether the answer is right.",
     "ko": "응답이 고른 형식을 지키면 1, 아니면 0입니다. answer: <answer>...</answer>로 끝남. think_answer: "
     "<think>...</think> 하나에 <answer>...</answer> 하나. thinking_boxed: <think>...</think> 하나에 \\boxed{...} "
-    "하나. pattern: 직접 쓴 정규식이 응답 전체와 일치(점은 줄바꿈도 포함). 답이 맞는지는 보지 않습니다.",
+    "하나. pattern: 직접 쓴 정규식이 응답 전체와 일치(점은 줄바꿈도 포함). "
+    "content=number면 태그나 상자 안에 숫자만 있어야 합니다. 답이 맞는지는 보지 않습니다.",
 }
 BOUNDS = (0.0, 1.0)
 ISOLATED = ("pattern",)

@@ -30,7 +30,7 @@ HELP = {
 BOUNDS = (0.0, 1.0)
 PORTABLE = False
 
-NO_ANSWER = re.compile(r"n/a|[-?]+", re.I)
+NO_ANSWER = re.compile(r"n/a|[-?#*_.…\s]+", re.I)
 LONGEST_GOLD = 20_000  # a whole solution, with its answer marked
 ALGEBRA = "backend.rewards._symbolic:agree"
 

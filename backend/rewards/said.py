@@ -54,12 +54,16 @@ WORDS = {
     )
     for value, word in enumerate(words.split())
 }
+WORD = re.compile(
+    rf"\b(?:{'|'.join(word for word in WORDS if word.isascii())})\b"
+    rf"|(?<![가-힣])(?:{'|'.join(sorted((word for word in WORDS if not word.isascii()), reverse=True))})",
+    re.I,
+)
 MORE_WORDS = re.compile(
     r"\b(?:thirteen|\w+teen|\w+ty|hundred|thousand|million|half|double|twice|square\w*|root|dozen|pi)\b"
     r"|[십백천만억]|절반|두\s?배|제곱|(?:한|두|세|네)\s?(?:개|명|번|배)",
     re.I,
 )
-WORD = re.compile(r"[A-Za-z]+|[가-힣]+")
 BRACKET = re.compile(
     r"(?P<value>.*?[\d}$*])(?P<space>\s*)[(（](?P<inside>[^()（）]{1,60})[)）]\s*(?P<tail>[가-힣]{0,8})", re.S
 )
@@ -124,7 +128,7 @@ def _adds_nothing(rest: str, value: str) -> bool:
     if DENIED.search(rest) or MORE_WORDS.search(rest):
         return False
     known = set(NUMBER.findall(value))
-    spelled = {WORDS[word] for word in map(str.lower, WORD.findall(rest)) if word in WORDS}
+    spelled = {WORDS[word.lower()] for word in WORD.findall(rest)}
     named = set(NUMBER.findall(rest)) - {"I", "a", "e", "i"}
     return named <= known and spelled <= known
 

@@ -48,14 +48,41 @@ def test_rows_with_rewards_of_their_own_keep_their_order(scored: Scored) -> None
         {"completion": "aa", "reward": "regex", "args": {"pattern": "a+"}},
         {"completion": "<answer>4</answer>", "ground_truth": "4"},
         {"completion": "aa", "reward": "regex", "args": {"pattern": "b+"}},
-        {"completion": "<answer>four</answer>", "reward": "format"},
+        {"completion": "<answer>four</answer>", "reward": "format", "args": {"content": "number"}},
         {"completion": "<answer>four</answer>", "reward": "format", "args": {"content": "text"}},
+        {"completion": "<answer>four</answer>", "reward": "format"},
         {"completion": "aa", "reward": "regex", "args": {"pattern": "a+"}},
         {"completion": [{"role": "assistant", "content": "<answer>4</answer>"}], "ground_truth": "4", "args": None},
     ]
     code, lines, _ = scored("\n".join(map(json.dumps, rows)), "--reward", "accuracy")
     assert code == 0
-    assert [line["score"] for line in lines] == [1, 1, 0, 0, 1, 1, 1]
+    assert [line["score"] for line in lines] == [1, 1, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("reward", ["accuracy", "exact", "math", "choice", "format", "repetition", "json"])
+def test_a_completion_that_is_no_text_has_no_score_and_the_others_have_theirs(scored: Scored, reward: str) -> None:
+    broken: list[Any] = [None, 5, 1.5, True, ["a"], [1], {"role": "assistant", "content": "x"}, [{"content": 5}]]
+    broken += [[None], [{"content": ["x"]}], [{"content": [{"text": 1}]}], {}]
+    good = {"completion": "<answer>4</answer>", "ground_truth": "4"}
+    rows = [good, *({"completion": each, "ground_truth": "4"} for each in broken), good]
+    code, lines, words = scored("\n".join(map(json.dumps, rows)), "--reward", reward)
+    assert code == 0
+    assert lines[0] == lines[-1]
+    assert [line["score"] for line in lines[1:-1]] == [None] * len(broken)
+    assert all(line["reason"].startswith("the completion is neither text nor messages: ") for line in lines[1:-1])
+    assert "because the reward failed" not in words
+
+
+def test_columns_may_have_any_name(scored: Scored) -> None:
+    names = ["self", "completions", "prompts", "columns", "text", "reward_args", "log_metric", "log_extra"]
+    names += ["trainer_state", "environments", "values", "limit_s", "prefilled", "cls", "", "a b", "kwargs"]
+    rows = [{"completion": "<answer>4</answer>", "ground_truth": "4", name: 1} for name in names]
+    rows.append({"completion": "<answer>4</answer>", "ground_truth": "4", **dict.fromkeys(names, 1)})
+    for reward in ("accuracy", "math", "format", "repetition"):
+        code, lines, _ = scored("\n".join(map(json.dumps, rows)), "--reward", reward)
+        assert (code, len(lines)) == (0, len(rows))
+        if reward != "repetition":
+            assert {line["score"] for line in lines} == {1.0}
 
 
 def test_arguments_are_json_where_they_are_json(scored: Scored) -> None:

@@ -168,6 +168,13 @@ def test_the_verdicts_of_the_last_call_are_kept_until_taken() -> None:
     assert reward.take_verdicts() == []
 
 
+@pytest.mark.parametrize("name", ["self", "columns", "values", "reward", "name", "args"])
+def test_trl_may_pass_a_column_of_any_name(name: str) -> None:
+    given: dict[str, Any] = {"prompts": [""], "completions": ["<answer>4</answer>"], "ground_truth": ["4"], name: [1]}
+    assert rewards.get("accuracy")(**given) == [1.0]
+    assert rewards.get("math")(**given) == [1.0]
+
+
 def test_rows_by_hand() -> None:
     rows: list[dict[str, Any]] = [
         {"completion": "<answer>4</answer>", "ground_truth": "4", "other": 1},
