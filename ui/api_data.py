@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from backend.data.uploads import ID, LARGEST
+from backend.data.uploads import ID, largest, shown_name, too_large
 from backend.errors import NotFound, Refused, StudioError
 from backend.text import Text
 from ui.door import Door
@@ -23,14 +23,6 @@ from ui.wire import FAULT, BadRequest, Call, answer, failure, route
 
 log = logging.getLogger(__name__)
 HUB_NAME = re.compile(r"\w[\w.-]*/[\w.-]+")
-
-
-TOO_LARGE = Refused(
-    Text(
-        en="The file is larger than 2 GB. Give its path on this machine instead, or a part of it.",
-        ko="파일이 2 GB보다 큽니다. 이 컴퓨터에서의 경로를 지정하거나 일부만 올리세요.",
-    )
-)
 
 
 def needed(call: Call, name: str) -> str:
@@ -58,7 +50,9 @@ def source(call: Call) -> str:
 
 
 def sets(call: Call) -> dict[str, Any]:
-    return {"sets": call.services.data.sets(), "largest_upload": LARGEST}
+    """`paths`: whether files of this machine can be named."""
+    public = bool(os.environ.get("SPACE_ID"))
+    return {"sets": call.services.data.sets(), "largest_upload": largest(), "paths": not public}
 
 
 def show(call: Call) -> dict[str, Any]:
@@ -123,8 +117,8 @@ def upload_route(services: Door) -> Route:
         name = request.query_params.get("name", "")
         size = request.headers.get("content-length", "")
         try:
-            if size.isdecimal() and int(size[:20]) > LARGEST:
-                raise TOO_LARGE
+            if size.isdecimal() and int(size[:20]) > largest():
+                raise too_large(shown_name(name), largest())
             found = await run_in_threadpool(services.data.upload, name, pulled(request))
         except StudioError as error:
             return failure(error)

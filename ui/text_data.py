@@ -98,12 +98,17 @@ BRING: dict[str, Text] = {
         "{name} has {size}; at most {limit} can be uploaded. Give its path on this machine instead.",
         "{name}: {size}입니다. 업로드는 최대 {limit}까지 됩니다. 이 컴퓨터에서의 경로를 적어 주세요.",
     ),
+    "data.too_large_space": Text(
+        "{name} has {size}; on a public Space at most {limit} can be uploaded. Send a part of it.",
+        "{name}: {size}입니다. 공개 Space에서는 최대 {limit}까지 올릴 수 있습니다. 일부만 올려 주세요.",
+    ),
     "data.uploading": Text("Upload", "업로드"),
     "data.sent": Text("{sent} of {total}", "{total} 중 {sent}"),
     "data.path": Text(
         "Or a path on the server’s machine, or a hub name (org/name)",
         "또는 서버 컴퓨터의 경로나 허브 이름(org/name)",
     ),
+    "data.path_hub": Text("Or a hub name (org/name)", "또는 허브 이름(org/name)"),
     "data.read_path": Text("Read it", "읽기"),
     "data.other_file": Text("Another file", "다른 파일"),
     "data.check_again": Text("Check again", "다시 확인"),

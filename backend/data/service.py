@@ -51,8 +51,9 @@ class DataService:
     def upload(self, filename: str, chunks: Iterable[bytes]) -> str:
         """Keep what a browser sends; its id ("upload-..."), which `check` and `store` take in place of a path.
 
-        `filename` is only text, shown as the source; its ending says what kind of file it is. Refused above 2 GB and
-        for an ending that is not read. Uploads are removed after `store` or after a day.
+        `filename` is only text, shown as the source; its ending says what kind of file it is. Refused above 2 GB (on
+        a public Space 50 MB), where all uploads together have too much, and for an ending that is not read. Uploads
+        are removed after `store` or after a day.
         """
         return self.uploads.add(filename, chunks)
 

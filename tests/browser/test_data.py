@@ -59,7 +59,7 @@ def test_a_cp949_file_is_mapped_imported_and_used_in_a_run(page: Page, server: S
     expect(menu(page, "Encoding").locator("option:checked")).to_have_text("found: cp949")
     expect(page.locator(".d-verdict")).to_contain_text("Say first which column is the prompt")
     expect(page.locator("#data-import")).to_be_disabled()
-    expect(page.locator("#data-why")).to_have_text("The prompt’s column comes first.")
+    expect(page.locator("#data-why")).to_have_text("Choose the prompt’s column first.")
 
     menu(page, "Prompt").select_option(label="질문")
     expect(page.locator(".d-verdict")).to_have_text("1 problem keeps this file out.")

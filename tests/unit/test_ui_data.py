@@ -11,10 +11,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from backend.data.uploads import LARGEST, SPACE_LARGEST
 from backend.errors import NotFound, Refused
 from backend.text import Text
 from ui import text_data, text_preflight
-from ui.api_data import LARGEST, routes
+from ui.api_data import routes
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "ui" / "static" / "js"
 SOURCE = "\n".join(
@@ -100,7 +101,20 @@ def test_an_upload_that_is_refused_says_why_in_both_languages(client: TestClient
 def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(client: TestClient, data: Data) -> None:
     answer = client.post("/api/data/upload", content=b"x", headers={"Content-Length": str(LARGEST + 1)})
     assert answer.status_code == 422
-    assert "2 GB" in answer.json()["error"]["en"]
+    assert "2,000 MB" in answer.json()["error"]["en"]
+    assert data.calls == []
+
+
+def test_on_a_space_less_can_be_uploaded_and_the_page_knows(
+    client: TestClient, data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPACE_ID", "me/studio")
+    answer = client.get("/api/data/sets").json()
+    assert (answer["largest_upload"], answer["paths"]) == (SPACE_LARGEST, False)
+    headers = {"Content-Length": str(SPACE_LARGEST + 1)}
+    answer = client.post("/api/data/upload?name=a.csv", content=b"x", headers=headers)
+    assert answer.status_code == 422
+    assert "'a.csv' has more than 50 MB, the most on a public Space" in answer.json()["error"]["en"]
     assert data.calls == []
 
 
@@ -132,7 +146,11 @@ def test_an_import_that_is_refused_brings_the_report(client: TestClient) -> None
 
 
 def test_sets_are_listed_shown_and_deleted_by_any_name(client: TestClient, data: Data) -> None:
-    assert client.get("/api/data/sets").json() == {"sets": [{"name": "한글 이름"}], "largest_upload": LARGEST}
+    assert client.get("/api/data/sets").json() == {
+        "sets": [{"name": "한글 이름"}],
+        "largest_upload": LARGEST,
+        "paths": True,
+    }
     assert client.get("/api/data/sets/한글 이름?limit=3").json() == {"name": "한글 이름"}
     assert client.get("/api/data/sets/none").status_code == 404
     assert client.get("/api/data/sets/a?limit=100000").status_code == 422

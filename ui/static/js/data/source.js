@@ -1,7 +1,7 @@
 // Where a file comes from: dropped or chosen and uploaded, or a path on the server's machine, or a hub name.
 
 import { fill, h, setText } from '../dom.js';
-import { t } from '../i18n.js';
+import { label, t } from '../i18n.js';
 import { visible } from '../plain.js';
 import { bytes } from '../form/format.js';
 import { faultLine, labelled, saying } from './parts.js';
@@ -24,7 +24,9 @@ export class SourcePicker {
     this.zone = h('div', { class: 'd-drop' }, this.idle, this.progress);
     this.path = h('input', { type: 'text', class: 'input', id: 'data-path', autocomplete: 'off', spellcheck: 'false', placeholder: '/home/me/rows.jsonl' });
     const read = h('button', { type: 'submit', class: 'btn', t: 'data.read_path' });
-    const form = h('form', { class: 'd-path' }, labelled('data.path', this.path), read);
+    const pathField = labelled('data.path', this.path);
+    this.pathLabel = pathField.querySelector('label');
+    const form = h('form', { class: 'd-path' }, pathField, read);
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       const path = this.path.value.trim();
@@ -39,8 +41,11 @@ export class SourcePicker {
   }
 
   say() {
-    const limit = store.largestUpload();
-    setText(this.limit, t('data.kinds', { kinds: KINDS.replaceAll(',', ', '), limit: `${Math.round((limit ?? 2e9) / 1e8) / 10} GB` }));
+    const limit = store.largestUpload() ?? 2e9;
+    const said = limit < 1e9 ? `${Math.round(limit / 1e6)} MB` : `${Math.round(limit / 1e8) / 10} GB`;
+    setText(this.limit, t('data.kinds', { kinds: KINDS.replaceAll(',', ', '), limit: said }));
+    label(this.pathLabel, store.pathsAllowed() ? 'data.path' : 'data.path_hub');
+    this.path.placeholder = store.pathsAllowed() ? '/home/me/rows.jsonl' : 'openai/gsm8k';
   }
 
   focus() { this.choose.focus(); }
@@ -71,7 +76,7 @@ export class SourcePicker {
     this.fault.say(null);
     this.file.value = ''; // the same file may be chosen again
     const limit = store.largestUpload();
-    if (limit && file.size > limit) return void this.fault.say(() => t('data.too_large', { name: visible(file.name), size: bytes(file.size), limit: bytes(limit) }));
+    if (limit && file.size > limit) return void this.fault.say(() => t(store.pathsAllowed() ? 'data.too_large' : 'data.too_large_space', { name: visible(file.name), size: bytes(file.size), limit: bytes(limit) }));
     const bar = h('i', null);
     const track = h('div', { class: 'bar-track d-bar', role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100', tt: { 'aria-label': 'data.uploading' } }, bar);
     const words = h('span', { class: 'caption num' });

@@ -5,12 +5,15 @@ import * as api from '../api.js';
 const listeners = new Set();
 let sets = null;
 let limit = null;
+let paths = true;
 let failed = null;
 
 /** Metas, newest first; null before the first answer. */
 export const list = () => sets;
 /** The most bytes that an upload may have; null before the first answer. */
 export const largestUpload = () => limit;
+/** Whether files of the server's machine can be named. */
+export const pathsAllowed = () => paths;
 /** The ApiError of the last try, or null. */
 export const error = () => failed;
 export const find = (name) => sets?.find((one) => one.name === name);
@@ -25,6 +28,7 @@ export async function refresh() {
     const answer = await api.get('/api/data/sets');
     sets = answer.sets;
     limit = answer.largest_upload ?? null;
+    paths = answer.paths ?? true;
     failed = null;
   } catch (caught) {
     failed = caught;
