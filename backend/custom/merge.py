@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.custom.inside.values import LARGEST
+from backend.custom.logged import cell
 from backend.rewards.verdict import Verdict
 
 Logged = tuple[list[tuple[str, list[Any]]], list[tuple[str, float]]]
@@ -19,8 +20,8 @@ def problem_of(answer: Mapping[str, Any], count: int) -> str | None:
     scores, extras, metrics = answer.get("scores"), answer.get("extras"), answer.get("metrics")
     if not isinstance(scores, list) or len(scores) != count:
         return "its answer does not hold one score for each completion"
-    if not all(score is None or (type(score) is float and math.isfinite(score)) for score in scores):
-        return "its answer holds a score that is no finite number"
+    if not all(score is None or (type(score) is float and abs(score) <= LARGEST) for score in scores):
+        return f"its answer holds a score that is no number of at most {LARGEST:g} in size"
     if not isinstance(extras, list) or not all(_pair(each, list) and len(each[1]) == count for each in extras):
         return "its answer holds a logged column without one entry for each completion"
     if not isinstance(metrics, list) or not all(_pair(each, float) for each in metrics):
@@ -41,7 +42,7 @@ def settled(answer: Mapping[str, Any], reason: str | None = None) -> list[Verdic
 
 
 def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
+    return value if value is None else cell(value if isinstance(value, str) else str(value))
 
 
 def logged_at_once(answer: Mapping[str, Any]) -> Logged:

@@ -13,6 +13,7 @@ from typing import Any
 from backend.custom import told
 from backend.custom.description import of_version
 from backend.custom.library import Version
+from backend.custom.logged import Sifted
 from backend.custom.merge import logged_alone, logged_at_once, settled
 from backend.custom.prints import PrintLog
 from backend.custom.process import Answer, Process
@@ -66,6 +67,7 @@ class CustomReward:
         self.prints, self.printed = "", 0
         self._dead = 0
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
+        self._logs = Sifted(version.name, self._notice)
         self._notices: dict[str, Text] = {}
         self._noticed: set[str] = set()
         self._verdicts: list[Verdict] = []
@@ -180,13 +182,13 @@ class CustomReward:
     def _replay(
         self, extras: list[tuple[str, list[Any]]], metrics: list[tuple[str, float]], to: Mapping[str, Any]
     ) -> None:
-        """Hand what the function logged to TRL's own callables."""
+        """Hand what the function logged, under names that it may use, to TRL's own callables."""
         log_extra, log_metric = to.get("log_extra"), to.get("log_metric")
         if log_extra is not None:
-            for column, values in extras:
+            for column, values in self._logs.columns(extras):
                 log_extra(column, values)
         if log_metric is not None:
-            for name, value in metrics:
+            for name, value in self._logs.metrics(metrics):
                 log_metric(name, value)
 
     def _give_up(self, judged: list[tuple[Verdict, bool]]) -> None:
@@ -211,7 +213,7 @@ class CustomReward:
         return taken
 
     def take_notices(self) -> dict[str, Text]:
-        """What a person should know, each told once: {"slow", "restarted" or "prints": words}."""
+        """What a person should know, each told once: {code of reward_<code>: words}."""
         taken, self._notices = self._notices, {}
         return taken
 

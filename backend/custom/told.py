@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.custom.columns import mapping_for
+from backend.custom.inside.values import LARGEST
 from backend.custom.library import Version
 from backend.custom.process import Answer
 from backend.text import Text
@@ -58,8 +59,11 @@ def broken_words(name: str, told: Mapping[str, Any], count: int) -> Text:
         )
     if kind == "infinite":
         return Text(
-            en=en + f"returned {value} ({type_name}) for row {row}; each reward must be finite.",
-            ko=ko + f"{row}번 행에 {value}({type_name})을(를) 돌려줬습니다. 보상은 유한한 수여야 합니다.",
+            en=en + f"returned {value} ({type_name}) for row {row}; each reward must be finite and at most "
+            f"{LARGEST:g} in size: the trainer squares rewards in float32, where larger ones overflow.",
+            ko=ko
+            + f"{row}번 행에 {value}({type_name})을(를) 돌려줬습니다. 보상은 유한하고 크기가 {LARGEST:g} 이하여야 "
+            "합니다. 학습기가 보상을 float32에서 제곱하므로 더 크면 넘칩니다.",
         )
     if kind == "extra":
         return Text(

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from backend.custom.inside.values import LARGEST
 from backend.errors import StudioError
 from backend.workers.memory import is_out_of_memory
 
@@ -17,7 +18,6 @@ RewardFunction = Callable[..., Any]
 # on_error(function name, index of the completion in its batch, completion, traceback text)
 OnError = Callable[[str, int, Any, str], None]
 
-LARGEST = 3.4028234663852886e38  # of float32, in which TRL keeps rewards
 DEAD_BATCHES = 3
 
 
@@ -63,11 +63,14 @@ def _score(name: str, index: int, value: Any) -> float | None:
             f"The reward function '{name}' returned {_shown(value)} ({type(value).__name__}) for completion {index}; "
             "each reward must be a number, or None where the function does not apply."
         )
-    score = float(number)
+    try:
+        score = float(number)
+    except OverflowError:  # an int beyond any float
+        score = math.inf
     if abs(score) > LARGEST:  # not a NaN, which compares false
         raise RewardContractError(
             f"The reward function '{name}' returned {_shown(value)} for completion {index}; each reward must be finite "
-            f"(at most {LARGEST:.2g}, as rewards are kept in float32)."
+            f"and at most {LARGEST:g} in size: the trainer squares rewards in float32, where larger ones overflow."
         )
     return None if math.isnan(score) else score
 

@@ -105,6 +105,7 @@ def test_what_trl_takes_is_taken(level: str, returned: str, scores: list[float |
         ("[0, 0, float('inf'), 0]", ["'judge'", "inf", "row 2", "finite"]),
         ("[0, 0, 0, -10**400]", ["'judge'", "row 3", "finite"]),
         ("[1e39, 0, 0, 0]", ["'judge'", "1e+39", "row 0", "finite"]),
+        ("[0, 3e38, 0, 0]", ["'judge'", "3e+38", "row 1", "1e+09", "float32"]),
         ("[0, [1, 2], 0, 0]", ["'judge'", "[1, 2]", "list", "row 1"]),
         ("__import__('numpy').ones((4, 1))", ["'judge'", "array([1.])", "ndarray", "row 0"]),
         ("[0, 0, 1j, 0]", ["'judge'", "1j", "complex", "row 2"]),

@@ -106,3 +106,38 @@ def partly(completions, **kwargs):
     (group, other) = home.reader.completions(run_id)
     scores = [c.rewards[0] for c in (*group.completions, *other.completions)]
     assert scores == [1.0, None, *[1.0] * 6]
+
+
+FORGING = """
+import itertools
+fresh = itertools.count()
+
+def forging(completions, log_metric, log_extra, **kwargs):
+    for name in ("reward", "loss", "grad_norm", "learning_rate", "completions/mean_length", "rewards/forging/mean",
+                 "eval_reward", "frac_reward_zero_std"):
+        log_metric(name, 1e9)
+    for _ in range(20_000):
+        log_metric(f"m{next(fresh)}", 1.0)
+    log_extra("prompt", ["forged"] * len(completions))
+    return [float(len(completions) > n > 2) for n in range(len(completions))]
+"""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_reward_cannot_write_the_trainers_figures_nor_fill_the_database(home: Home, level: str) -> None:
+    if level == "sandboxed" and NO_SANDBOX:
+        pytest.skip("no sandbox on this machine")
+    name = f"forging_{level}"
+    Library(home.settings.home).save(name, FORGING, level, confirmed=True)  # pyright: ignore[reportArgumentType]
+    run_id = home.create(rewards=[name], reward_versions={name: 1}, max_steps=2, evaluate_after=True)
+    pin(home.settings.home, home.dir(run_id), [name], {name: 1})
+    assert home.train_here(run_id) == 0, home.run(run_id).reason
+    _, curves = home.reader.history(run_id)
+    names = {each for phase, each in curves if phase == "train"}
+    assert len([each for each in names if each.startswith(("m", "custom/"))]) <= 64 + 10
+    for own in ("reward", "loss", "grad_norm", "learning_rate", "completions/mean_length", "frac_reward_zero_std"):
+        assert all(abs(value) < 1e6 for value in home.values(run_id, "train", own).values()), own
+        assert home.values(run_id, "train", f"custom/{name}/{own}") == {1: 1e9, 2: 1e9}
+    kinds = [event.kind for event in home.reader.events(run_id)]
+    assert (kinds.count("reward_renamed"), kinds.count("reward_names_left_out")) == (1, 1)
+    assert [each.when for each in home.reader.evaluations(run_id)] == ["after"]

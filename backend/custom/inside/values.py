@@ -8,7 +8,10 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-LARGEST = 3.4028234663852886e38  # of float32, in which TRL keeps rewards
+# Of a score. TRL keeps rewards in float32 (up to 3.4e38) and squares them for the spread of a group, which overflows
+# from 1.8e19 on; so does the norm of the gradient, which grows with the advantage. 1e9 leaves room for a weight of 1000
+# with a million completions, or a gradient a million times as long as the advantage.
+LARGEST = 1e9
 TAG = "__grpo_studio__"
 
 
