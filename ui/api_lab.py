@@ -173,7 +173,7 @@ def replay(call: Call) -> dict[str, Any]:
     steps, run, lab = listed(call, "steps", 2), call.text("run") or "", call.services.lab
     names, weights, args = names_of(call), listed(call, "weights") or None, call.mapping("args")
     more = {
-        "scale": call.text("scale") or "group",
+        "scale": call.text("scale") or None,
         "steps": steps or None,
         "limit_groups": whole(call, "limit_groups", 200, 1, 5000),
         "versions": call.mapping("versions") or None,

@@ -77,7 +77,7 @@ def _argument(words: str, names: Sequence[str]) -> tuple[str, str, Any]:
     """[REWARD.]K=V as (reward, argument, value); the value as JSON where it is JSON, else as text."""
     left, equals, right = words.partition("=")
     owner, dot, key = left.strip().rpartition(".")
-    chosen = [name for name in names if owner in (name, _short(name))] if dot else list(names)
+    chosen = [name for name in names if owner in (name, *_short(name))] if dot else list(names)
     if not equals or not key or len(chosen) != 1:
         listed = ", ".join(names)
         raise Refused(
@@ -92,8 +92,13 @@ def _argument(words: str, names: Sequence[str]) -> tuple[str, str, Any]:
         return chosen[0], key, right
 
 
-def _short(name: str) -> str:
-    return name.rsplit("/", 1)[-1].partition(".py")[0]
+def _short(name: str) -> tuple[str, ...]:
+    """What else a file may be called: its name, and the function that the checks name it by."""
+    if ".py" not in name:
+        return ()
+    from backend.lab.audit.making import short
+
+    return name.rsplit("/", 1)[-1].partition(".py")[0], short(name)
 
 
 def _lines(found: dict[str, Any], out: Output) -> Iterator[str]:
@@ -119,5 +124,5 @@ def _examples(check: dict[str, Any]) -> Iterator[str]:
         text = example["completion"].replace("\n", "⏎")
         shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
         score = "–" if example["score"] is None else f"{example['score']:.4g}"
-        row = "" if example["row"] is None else f"row {example['row']}, "
+        row = "" if example["row"] is None else f"row {example['row'] + 1}, "
         yield f"      {row}score {score}: {shown}"

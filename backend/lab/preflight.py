@@ -33,7 +33,7 @@ HUB = Text(
     en="The rows of a hub set are not downloaded for this; audit them in the Reward Lab or with `audit --data`.",
     ko="허브 데이터셋은 이 점검을 위해 내려받지 않습니다. 보상 실험실이나 `audit --data`로 점검하세요.",
 )
-ROWS_TITLE = Text(en="The rows can be looked at", ko="데이터를 살펴볼 수 있음")
+ROWS_TITLE = Text(en="The rows", ko="데이터")
 
 _lock = threading.Lock()
 _known: OrderedDict[str, dict[str, Any]] = OrderedDict()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.errors import NotFound, Refused, StudioError
-from backend.lab.replay_figures import advantages, compared, ends, examples, side
+from backend.lab.replay_figures import GDPO, advantages, compared, ends, examples, side, unchanged
 from backend.lab.replay_groups import Row, chosen, columns_of, rows_of
 from backend.lab.table import resolve, total, verdicts, weights_of
 from backend.rewards import base as built_in
@@ -18,6 +18,7 @@ from storage.reader import Reader
 from storage.records import Run, StoredGroup
 
 BUDGET_S = 60.0
+SCALES = ("group", "batch", "none", GDPO)
 CHUNK = 16  # groups between two looks at the clock
 
 
@@ -29,7 +30,7 @@ def replay(
     weights: Sequence[float] | None,
     args: Mapping[str, Mapping[str, Any]] | None,
     *,
-    scale: str = "group",
+    scale: str | None = None,
     steps: Sequence[int] | None = None,
     limit_groups: int = 200,
     versions: Mapping[str, int] | None = None,
@@ -39,16 +40,19 @@ def replay(
     {"mean", "means": {reward: mean}, "dead", "shares": {"live", "all_right", "all_wrong", "tied"}, "spread"}; `spread`
     is the mean size of an advantage, `dead` the share of groups without one.
 
+    `scale`: "group", "batch", "none", or "normalize_then_sum" (GDPO); None: as the run had it.
+
     NotFound for the run, Refused for a wrong scale or weights and where no reward can be called.
     """
     began = time.perf_counter()
     run = reader.run(run_id)
     if run is None:
         raise NotFound(Text(en=f"there is no run {run_id!r}", ko=f"{run_id!r} 실행이 없습니다"))
-    if scale not in ("group", "batch", "none"):
-        raise Refused(
-            Text(en=f"scale={scale!r}: group, batch or none", ko=f"scale={scale!r}: group, batch, none 중 하나")
-        )
+    old_scale = scale_of(run)
+    scale = old_scale if scale is None else scale
+    if scale not in SCALES:
+        listed = ", ".join(SCALES)
+        raise Refused(Text(en=f"scale={scale!r}: one of {listed}", ko=f"scale={scale!r}: {listed} 중 하나"))
     wanted = weights_of(rewards, weights)
     groups, count = chosen(reader, run_id, steps, max(1, limit_groups))
     known = columns_of(settings.run_dir(run_id), groups)
@@ -64,14 +68,18 @@ def replay(
             )
             break
         scored += _scored(groups[at : at + CHUNK], known, scorers)
-    after = [
+    rescored = [
         [total([table[name][at] for name in rewards], wanted) for at in range(len(group.completions))]
         for group, table in scored
     ]
     before = [[each.total for each in group.completions] for group, _ in scored]
+    after = unchanged(before, rescored)
     used = [group for group, _ in scored]
-    old_scale = str(run.config.get("scale_rewards") or "group")
-    old, new = advantages(before, used, old_scale), advantages(after, used, scale)
+    had = [[list(each.rewards) for each in group.completions] for group in used]
+    has = [[[t[name][at] for name in rewards] for at in range(len(g.completions))] for g, t in scored]
+    weighed = [float(w) for w in run.config.get("reward_weights") or [1.0] * len(run.reward_names)]
+    old = advantages(before, used, old_scale, had, weighed)
+    new = advantages(after, used, scale, has, wanted)
     return {
         "groups": len(used),
         "completions": sum(len(each) for each in after),
@@ -84,6 +92,13 @@ def replay(
         "scale": {"before": old_scale, "after": scale},
         "seconds": time.perf_counter() - began,
     }
+
+
+def scale_of(run: Run) -> str:
+    """How the advantages of a run were divided: its scale_rewards, or GDPO, which has a way of its own."""
+    if run.config.get("multi_objective_aggregation") == GDPO:
+        return GDPO
+    return str(run.config.get("scale_rewards") or "group")
 
 
 def _as_in_the_run(

@@ -7,10 +7,12 @@ from statistics import fmean, stdev
 from typing import Any
 
 from backend.lab.advantages import EPSILON, same
+from backend.lab.advantages import advantages as by_hand
 from backend.text import Text
 from storage.records import StoredGroup
 
 EXAMPLES = 4  # groups
+GDPO = "normalize_then_sum"
 SHOWN = 2000  # characters of a completion
 
 Totals = list[float | None]
@@ -25,8 +27,19 @@ def dead(totals: Totals) -> bool:
     return not found or same(min(found), max(found))
 
 
-def advantages(all_totals: Sequence[Totals], groups: Sequence[StoredGroup], scale: str) -> list[list[float]]:
-    """GRPO's advantages a group; for "batch" the deviation is that of the step's groups that were looked at."""
+def advantages(
+    all_totals: Sequence[Totals],
+    groups: Sequence[StoredGroup],
+    scale: str,
+    scores: Sequence[Sequence[Sequence[float | None]]],
+    weights: Sequence[float],
+) -> list[list[float]]:
+    """GRPO's advantages a group; for "batch" and GDPO the deviation is that of the step's groups that were looked at.
+
+    `scores`: for each group one row a completion, with a score a reward; only GDPO looks at them.
+    """
+    if scale == GDPO:
+        return _gdpo(groups, scores, weights)
     by_step: dict[tuple[str, int], list[float]] = {}
     for totals, group in zip(all_totals, groups, strict=True):
         by_step.setdefault((group.phase, group.step), []).extend(present(totals))
@@ -40,8 +53,35 @@ def advantages(all_totals: Sequence[Totals], groups: Sequence[StoredGroup], scal
     return found
 
 
+def _gdpo(
+    groups: Sequence[StoredGroup], scores: Sequence[Sequence[Sequence[float | None]]], weights: Sequence[float]
+) -> list[list[float]]:
+    together: dict[tuple[str, int, int], list[int]] = {}
+    for at, group in enumerate(groups):
+        together.setdefault((group.phase, group.step, len(scores[at])), []).append(at)
+    found: list[list[float]] = [[] for _ in groups]
+    for (_, _, size), places in together.items():
+        rows = [row for at in places for row in scores[at]]
+        if not rows:
+            continue
+        line = by_hand(rows, weights, size)["advantages"][GDPO]
+        for n, at in enumerate(places):
+            found[at] = line[n * size : (n + 1) * size]
+    return found
+
+
+def unchanged(before: Sequence[Totals], after: Sequence[Totals]) -> list[Totals]:
+    """`after`, with the stored total where it is the same to float32's precision: what did not change must not seem
+    to."""
+    return [
+        [a if a is not None and b is not None and same(a, b) else b for a, b in zip(old, new, strict=True)]
+        for old, new in zip(before, after, strict=True)
+    ]
+
+
 def ends(all_totals: Sequence[Totals]) -> tuple[float, float]:
-    """The least and the greatest total there is: what "all wrong" and "all right" mean."""
+    """The least and the greatest total there is: what "all_wrong" and "all_right" mean, whatever the signs of the
+    weights: a group at the top of the total, and one at its bottom."""
     every = [each for totals in all_totals for each in present(totals)]
     return (min(every), max(every)) if every else (0.0, 0.0)
 

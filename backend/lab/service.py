@@ -66,13 +66,14 @@ class LabService:
         rewards: Sequence[str],
         weights: Sequence[float] | None = None,
         args: Mapping[str, Mapping[str, Any]] | None = None,
-        scale: str = "group",
+        scale: str | None = None,
         steps: Sequence[int] | None = None,
         limit_groups: int = 200,
         versions: Mapping[str, int] | None = None,
     ) -> dict[str, Any]:
         """A run's stored completions scored anew: {"groups", "completions", "before", "after", "rank_correlation",
-        "changed_top", "examples"}. `steps`: (first, last) of them, both inclusive."""
+        "changed_top", "examples"}. `scale`: "group", "batch", "none" or "normalize_then_sum"; None: the run's own.
+        `steps`: (first, last) of them, both inclusive."""
         from backend.lab.replay import replay
 
         return replay(

@@ -91,8 +91,8 @@ def _completion(index: int, row: Mapping[str, Any]) -> Any:
     if not isinstance(completion, str | list):
         raise Refused(
             Text(
-                en=f"rows: row {index} has no completion (a text, or a list of messages)",
-                ko=f"rows: {index}번 행에 completion(문자열 또는 메시지 목록)이 없습니다",
+                en=f"rows: row {index + 1} has no completion (a text, or a list of messages)",
+                ko=f"rows: {index + 1}번 행에 completion(문자열 또는 메시지 목록)이 없습니다",
             )
         )
     return completion

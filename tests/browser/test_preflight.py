@@ -66,7 +66,7 @@ def test_red_checks_stop_the_start_with_the_text_and_the_way_to_the_field(page: 
     expect(stop).to_contain_text("Title of gold")
     expect(stop).to_contain_text("Words of gold.")
     expect(stop.locator(".f-example-text").first).to_have_text(HOSTILE.replace("\u202e", "U+202E"))
-    expect(stop).to_contain_text("row 0 · score 0 · should be 1 · why")
+    expect(stop).to_contain_text("row 1 · score 0 · expected: 1 · why")
     expect(stop.locator(".f-example:visible")).to_have_count(2)
     stop.locator("summary").click()
     expect(stop.locator(".f-example:visible")).to_have_count(4)

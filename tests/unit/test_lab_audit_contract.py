@@ -25,7 +25,7 @@ BROKEN = {
     "another column": (
         "def f(completions, solution, **kwargs):\n    return [1.0 for c in completions]",
         "f.columns",
-        'reward_args.f.columns = {"solution": "ground_truth"}',
+        '--arg \'columns={"solution": "ground_truth"}\'',
     ),
     "one number": ("def f(completions, **kwargs):\n    return 1.0", "f.contract", "f"),
     "too few": ("def f(completions, **kwargs):\n    return [1.0]", "f.contract", "expected"),

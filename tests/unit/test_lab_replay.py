@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,38 @@ def test_the_same_rewards_change_nothing(settings: Settings, store: Store) -> No
     assert found["examples"] == []
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"scale_rewards": "none"}, {"scale_rewards": "batch"}, {},
+        {"multi_objective_aggregation": "normalize_then_sum"}, {"reward_weights": [1.0, 1.0], "scale_rewards": "group"},
+    ],
+)  # fmt: skip
+def test_with_what_the_run_had_nothing_changes(
+    settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch, config: dict[str, object]
+) -> None:
+    run = store.reader.run(RUN)
+    assert run is not None
+    monkeypatch.setattr(store.reader, "run", lambda run_id: replace(run, config={**run.config, **config}))
+    found = replay(settings, store.reader, RUN, ["accuracy", "format"], None, None)
+    assert found["before"] == found["after"]
+    assert found["scale"]["before"] == found["scale"]["after"]
+    assert found["before"]["spread"] > 0
+    if "multi_objective_aggregation" in config:
+        assert found["scale"]["after"] == "normalize_then_sum"
+        assert found["before"]["spread"] != replay(
+            settings, store.reader, RUN, ["accuracy", "format"], None, None, scale="batch"
+        )["after"]["spread"]  # fmt: skip
+
+
+def test_a_negative_weight_turns_top_and_bottom_round(settings: Settings, store: Store) -> None:
+    found = replay(settings, store.reader, RUN, ["accuracy"], [-1.0], None)
+    third = pytest.approx(1 / 3)
+    # The group that accuracy calls right has the lowest total now, the one that it calls wrong the highest.
+    assert (found["after"]["shares"]["all_right"], found["after"]["shares"]["all_wrong"]) == (third, third)
+    assert found["after"]["mean"] == pytest.approx(-0.5)
+
+
 def test_dead_groups_are_told_apart(settings: Settings, store: Store) -> None:
     found = replay(settings, store.reader, RUN, ["accuracy"], None, None)
     third = pytest.approx(1 / 3)
@@ -92,7 +125,7 @@ def test_scales(settings: Settings, store: Store) -> None:
     # The live group is [1, 0, 0, 1]: |r - mean| is .5 for all four; the deviation is sqrt(1/3).
     assert none["after"]["spread"] == pytest.approx(0.5 / 3)
     assert group["after"]["spread"] == pytest.approx(0.5 / (3**-0.5 + 1e-4) / 3)
-    with pytest.raises(Refused, match="group, batch or none"):
+    with pytest.raises(Refused, match="group, batch, none, normalize_then_sum"):
         replay(settings, store.reader, RUN, ["accuracy"], None, None, scale="std")
 
 

@@ -49,7 +49,7 @@ def test_refusals(tmp_path: Path) -> None:
         table(tmp_path, ["accuracy"], [float("nan")], None, ROWS)
     with pytest.raises(Refused, match="twice"):
         table(tmp_path, ["format", "format"], None, None, ROWS)
-    with pytest.raises(Refused, match="row 1 has no completion"):
+    with pytest.raises(Refused, match="row 2 has no completion"):
         table(tmp_path, ["format"], None, None, [ROWS[0], {"prompt": "2+2"}])
     with pytest.raises(Refused, match="at most 20000 rows"):
         table(tmp_path, ["format"], None, None, ROWS[:1] * 20_001)

@@ -16,6 +16,8 @@ LARGEST_CHUNK = 512
 LARGEST_CUSTOM = 16  # a batch with a text that hangs is judged again one by one, each up to its limit
 DEAR_CALL_S = 0.5  # a call that takes this long whatever is in it is made with as much as possible
 SECOND_CHUNK = 8
+GROWTH = 16  # how much larger than the largest call so far the next one may be, where a call is dear
+WITHIN = 0.8  # of the time limit of a call
 SURE = 3  # larger calls before their time is believed: the first may start processes
 QUICK_S = 0.01  # a completion; slower rewards are asked less
 CHARACTERS_A_TOKEN = 4  # for made-up completion_ids: a reward that counts them sees a likely number
@@ -57,9 +59,21 @@ class Call:
     seconds: float
 
 
+class Missed(NamedTuple):
+    """A text that the reward could not score, and what it raised."""
+
+    row: int
+    text: str
+    reason: str
+
+
 @dataclass
 class Bench:
-    """`rows`: dataset rows; an answer to row i is judged with the columns of row i, in the shape of its prompt."""
+    """`rows`: dataset rows; an answer to row i is judged with the columns of row i, in the shape of its prompt.
+
+    `missed` and `seen` are of the different (row, text) that were judged with the row's own columns; `scores` the
+    different ones that were given.
+    """
 
     name: str
     reward: Any
@@ -69,6 +83,9 @@ class Bench:
     broken: list[Text] = field(default_factory=list)
     """What the reward was refused for: a wrong count, a column that is missing, no sandbox."""
     broken_by: list[str] = field(default_factory=list)
+    seen: set[tuple[int, str]] = field(default_factory=set)
+    missed: dict[tuple[int, str], Missed] = field(default_factory=dict)
+    scores: set[float | None] = field(default_factory=set)
 
     def judge(
         self,
@@ -94,9 +111,20 @@ class Bench:
         largest = LARGEST_CUSTOM if self.custom and not dear else LARGEST_CHUNK
         if not self.calls or self.hung:
             return 1  # the first call tells how slow it is
-        if sum(call.count >= SECOND_CHUNK for call in self.calls) < SURE and self.single() < DEAR_CALL_S:
-            return SECOND_CHUNK
-        return max(1, min(largest, int(CHUNK_S / max(self.marginal(), 1e-6))))
+        tried = max(call.count for call in self.calls)
+        limit = getattr(self.reward, "limit_s", None)
+        if not dear:
+            if sum(call.count >= SECOND_CHUNK for call in self.calls) < SURE:
+                return SECOND_CHUNK
+        elif tried == 1:
+            # Whether the time is the call's or each completion's; if it is each one's, still within the limit.
+            return SECOND_CHUNK if limit is None else max(2, min(SECOND_CHUNK, int(WITHIN * limit / self.single())))
+        size = int(CHUNK_S / max(self.marginal(), 1e-6))
+        if dear:
+            size = min(size, GROWTH * tried)
+            if limit is not None:
+                size = min(size, int((WITHIN * limit - self.single()) / max(self.marginal(), 1e-6)))
+        return max(1, min(largest, size))
 
     @property
     def custom(self) -> bool:
@@ -116,7 +144,8 @@ class Bench:
     def marginal(self) -> float:
         """Seconds that one more completion of a batch takes: the slope between small calls and large ones."""
         small = min((call for call in self.calls), key=lambda call: (call.count, call.seconds))
-        large = [call for call in self.calls if call.count >= max(SECOND_CHUNK, small.count + 1)]
+        least = 2 if self.single() > DEAR_CALL_S else SECOND_CHUNK
+        large = [call for call in self.calls if call.count >= max(least, small.count + 1)]
         if not large:
             return small.seconds / small.count
         slopes = sorted((call.seconds - small.seconds) / (call.count - small.count) for call in large)
@@ -150,7 +179,23 @@ class Bench:
             return [Judged(None, reason=words, failed=True)] * len(part)
         finally:
             self.calls.append(Call(len(part), time.perf_counter() - began))
-        return [Judged(verdict.score, verdict.extracted, verdict.reason, failed) for verdict, failed in given]
+        found = [Judged(verdict.score, verdict.extracted, verdict.reason, failed) for verdict, failed in given]
+        if not own:
+            self._note(part, found)
+        return found
+
+    def _note(self, part: Sequence[tuple[int, str]], found: Sequence[Judged]) -> None:
+        self.seen.update(part)
+        for asked, each in zip(part, found, strict=True):
+            if each.failed:
+                self.missed.setdefault(asked, Missed(*asked, each.reason or ""))
+            else:
+                self.scores.add(each.score)
+
+    @property
+    def per_call(self) -> bool:
+        """Whether a call takes long whatever is in it."""
+        return self.single() > DEAR_CALL_S and self.marginal() < 0.5 * self.single()
 
     def _refused(self, words: Text, by: str) -> None:
         if words not in self.broken:

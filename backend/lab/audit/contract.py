@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
-from backend.lab.audit.bench import Judged
-from backend.lab.audit.report import Check, Example
+from backend.lab.audit.bench import Judged, Missed
+from backend.lab.audit.derived import ignores_texts
+from backend.lab.audit.golds import filled
+from backend.lab.audit.inputs import changes
+from backend.lab.audit.report import Check, Example, score_text
 from backend.lab.audit.subject import Subject
 from backend.text import Text
 
 SANDBOX = "SandboxUnavailable"
-MUTATORS = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault"}
 
-CALL = Text(en="The trainer can call it", ko="학습기가 호출할 수 있음")
-SOURCE = Text(en="The function takes what the trainer gives", ko="학습기가 넘기는 값을 받을 수 있음")
-STATE = Text(en="No state from call to call", ko="호출 사이에 상태가 없음")
-INPUTS = Text(en="It leaves its inputs alone", ko="입력을 바꾸지 않음")
+CALL = Text(en="The first call", ko="첫 호출")
+SOURCE = Text(en="The function's parameters", ko="함수의 매개변수")
+STATE = Text(en="State between calls", ko="호출 사이의 상태")
+INPUTS = Text(en="What it does to its inputs", ko="입력을 다루는 방식")
+ERRORS = Text(en="Texts on which it raises", ko="오류가 나는 글")
+SAME = Text(en="Different texts, different scores", ko="글에 따른 점수 차이")
 SHAPES = Text(en="Plain and conversational completions", ko="일반 문자열과 대화형 답변")
+QUOTED = re.compile(r"'[^']*'")
 ODD = "", "42", "x" * 3000
 
 
@@ -28,7 +32,9 @@ def source_checks(subject: Subject) -> Iterator[Check]:
         return
     from backend.custom.look import look
 
-    columns = list(dict.fromkeys(name for row in subject.rows for name in row))
+    named = set(subject.columns)
+    there = dict.fromkeys(name for row in subject.rows for name in row)
+    columns = [name for name in there if name in named or name in filled(subject.rows)]
     mapping = dict(subject.args.get("columns") or {})
     seen = look(subject.source, subject.function, subject.name, subject.level or "sandboxed", columns, mapping)
     stops = [problem for problem in seen.problems if problem.stops and problem.code != "choose"]
@@ -42,7 +48,7 @@ def source_checks(subject: Subject) -> Iterator[Check]:
     state = [problem for problem in seen.problems if problem.code == "state"]
     if state:
         yield Check("state", subject.name, "warn", STATE, state[0].text)
-    changed = _changes(subject.source)
+    changed = changes(subject.source, subject.function)
     if changed:
         yield Check(
             "inputs",
@@ -57,32 +63,6 @@ def source_checks(subject: Subject) -> Iterator[Check]:
                 "TRL 스크립트에서는 뒤의 보상이 바뀐 값을 보게 됩니다.",
             ),
         )
-
-
-def _changes(source: str) -> tuple[int, str] | None:
-    """The first line that changes `prompts` or `completions` in place."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    given = {"prompts", "completions", "completion_ids"}
-    for node in ast.walk(tree):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign | ast.Delete):
-            targets = [target for target in node.targets if isinstance(target, ast.Subscript)]
-        elif isinstance(node, ast.AugAssign):
-            targets = [node.target]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-            targets = [node.func]
-        for target in targets:
-            root: ast.AST = target
-            while isinstance(root, ast.Subscript | ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name) and root.id in given:
-                return target.lineno, root.id
-    return None
 
 
 def call_checks(subject: Subject) -> Iterator[Check]:
@@ -109,9 +89,7 @@ def call_checks(subject: Subject) -> Iterator[Check]:
     elif len(failed) == len(asked):
         subject.halted = True
         yield _raises(subject, failed, len(asked))
-    elif failed:
-        yield _raises(subject, failed, len(asked))
-    else:
+    elif any(each.score is not None for each in judged) and not failed:  # what is missed is told at the end
         count = sum(each.score is not None for each in judged)
         yield Check(
             "contract",
@@ -143,25 +121,80 @@ def _hangs(subject: Subject, stopped: list[tuple[int, str]], count: int) -> Chec
 
 
 def _raises(subject: Subject, failed: list[tuple[int, str, Judged]], count: int) -> Check:
-    every = len(failed) == count
     reasons = list(dict.fromkeys(each.reason or "" for _, _, each in failed))
     shape = "a list of messages" if isinstance(subject.rows[0].get("prompt"), list) else "a text"
     shape_ko = "메시지 목록" if isinstance(subject.rows[0].get("prompt"), list) else "문자열"
     raised = f"{len(failed)} of {count} completions could not be scored: {reasons[0][:300]}. "
     raised_ko = f"답변 {count}개 중 {len(failed)}개에 점수를 매기지 못했습니다: {reasons[0][:300]}. "
-    more = f"A completion of these rows is {shape}." if every else "They count as missing, never as 0."
-    more_ko = f"이 데이터의 답변은 {shape_ko}입니다." if every else "0점이 아니라 누락으로 처리됩니다."
+    words = Text(
+        en=f"{raised}A completion of these rows is {shape}.", ko=f"{raised_ko}이 데이터의 답변은 {shape_ko}입니다."
+    )
     why = Text(en="raised an error", ko="오류 발생")
     examples = [Example(row, text, None, "a number or None", why) for row, text, _ in failed]
-    return Check(
-        "raises" if every else "errors",
-        subject.name,
-        "fail" if every else "warn",
-        CALL,
-        Text(en=raised + more, ko=raised_ko + more_ko),
-        examples,
-        stops=every,
+    return Check("raises", subject.name, "fail", CALL, words, examples, stops=True)
+
+
+def missed_checks(subject: Subject, said: Mapping[str, str]) -> Iterator[Check]:
+    """Over all texts that were asked: those on which it raised. `said`: the verdict of each kind of check so far."""
+    missed = list(subject.bench.missed.values())
+    if not missed or any(said.get(kind) == "fail" for kind in ("raises", "hangs", "contract", "sandbox")):
+        return
+    first: dict[str, Missed] = {}  # one text for each thing that it says
+    for each in sorted(missed, key=lambda each: len(each.text)):
+        first.setdefault(QUOTED.sub("…", each.reason), each)
+    for each in sorted(missed, key=lambda each: len(each.reason)):
+        first.setdefault(each.reason, each)
+    shown = list(first.values())
+    reasons = "; ".join(each.reason[:200] for each in shown[:1])
+    count = len(subject.bench.seen)
+    words = Text(
+        en=f"It raises on {len(missed)} of the {count} texts tried; those completions would be missing, not 0: "
+        f"{reasons}. A model writes such texts; give them a score.",
+        ko=f"시험한 글 {count}개 중 {len(missed)}개에서 오류가 납니다. 그런 답변은 0점이 아니라 누락이 됩니다: "
+        f"{reasons}. 모델이 쓸 수 있는 글이니 점수를 주도록 고치세요.",
     )
+    examples = [
+        Example(each.row, each.text, None, "a number or None", Text(en=each.reason[:200], ko=each.reason[:200]))
+        for each in shown
+    ]
+    yield Check("errors", subject.name, "warn", ERRORS, words, examples)
+
+
+def same_checks(subject: Subject, said: Mapping[str, str], only: bool) -> Iterator[Check]:
+    """One score, or none, for whatever was asked. `said`: the verdict of each kind of check so far; `only`: no other
+    reward is there."""
+    scores = subject.bench.scores
+    told = any(said.get(kind) in ("warn", "fail") for kind in ("gold", "golds", "type", "raises", "hangs", "contract"))
+    if not subject.custom or told or len(scores) != 1:
+        return
+    blind = ignores_texts(subject.used, subject.function)
+    if not blind and not any(subject.answers):
+        words = Text(
+            en=f"All of {len(subject.bench.seen)} texts tried got the same, and what a right one would be is not known "
+            "here: try some in the Lab.",
+            ko=f"시험한 글 {len(subject.bench.seen)}개가 모두 같은 결과입니다. 맞는 글을 여기서는 알 수 없으니 "
+            "보상 실험실에서 직접 채점해 보세요.",
+        )
+        yield Check("constant", subject.name, "skip", SAME, words)
+        return
+    count = len(subject.bench.seen) - len(subject.bench.missed)
+    score = next(iter(scores))
+    if score is None:
+        sure = only and blind
+        words = Text(
+            en=f"None for every one of {count} texts, right, wrong, empty or long: it never counts, and teaches "
+            "nothing.",
+            ko=f"맞든 틀리든, 비었든 길든 시험한 글 {count}개 모두 None입니다. 점수가 없으니 배울 것이 없습니다.",
+        )
+        yield Check("constant", subject.name, "fail" if sure else "warn", SAME, words, stops=sure)
+        return
+    words = Text(
+        en=f"Every one of {count} texts tried, right, wrong, empty or long, got the same score ({score_text(score)}). "
+        "A score that never differs teaches nothing, unless it looks for something rare.",
+        ko=f"맞든 틀리든, 비었든 길든 시험한 글 {count}개가 모두 같은 점수({score_text(score)})입니다. 점수가 달라지지 "
+        "않으면 배울 것이 없습니다. 드문 것을 찾는 보상이라면 괜찮습니다.",
+    )
+    yield Check("constant", subject.name, "warn", SAME, words)
 
 
 def other_shape(subject: Subject) -> Iterator[Check]:

@@ -16,10 +16,9 @@ TRIED = 4
 LENGTHS = (0, 400, 2000, 8000)  # characters put before the answer
 RISE = 0.25  # of the span, from the shortest to the longest
 
-TAGS = Text(en="A wrong answer scores less than a right one", ko="오답이 정답보다 낮은 점수를 받음")
-EMPTY = Text(en="An empty completion is worth nothing", ko="빈 답변에 점수가 없음")
-SAME = Text(en="It tells texts apart", ko="글에 따라 점수가 다름")
-LENGTH = Text(en="Length alone does not pay", ko="길이만으로 점수가 오르지 않음")
+TAGS = Text(en="A wrong answer in the right form", ko="형식만 맞는 오답")
+EMPTY = Text(en="An empty completion", ko="빈 답변")
+LENGTH = Text(en="Score against length", ko="길이와 점수")
 
 
 def tag_checks(subject: Subject, judged_elsewhere: bool) -> Iterator[Check]:
@@ -70,16 +69,8 @@ def length_checks(subject: Subject) -> Iterator[Check]:
     if any(each is None for each in means):
         return
     scores = [each for each in means if each is not None]
-    if subject.custom and subject.kind == "side" and min(scores) == max(scores) == subject.top == subject.low:
-        words = Text(
-            en=f"Every text tried, right, wrong, empty or long, got the same score ({score_text(scores[0])}): nothing "
-            "can be learned from it, unless it looks for something rare.",
-            ko=f"맞든 틀리든, 비었든 길든 시험한 글이 모두 같은 점수({score_text(scores[0])})입니다. 드문 것을 찾는 "
-            "보상이 "
-            "아니라면 배울 것이 없습니다.",
-        )
-        yield Check("constant", subject.name, "warn", SAME, words)
-        return
+    if len(subject.bench.scores) == 1:
+        return  # said as a whole
     rise = scores[-1] - scores[0]
     span = max(subject.span(), max(scores) - min(scores))
     shown = ", ".join(f"{score_text(score)} ({length:,})" for score, length in zip(scores, LENGTHS, strict=True))

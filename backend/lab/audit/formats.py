@@ -20,6 +20,8 @@ class Format:
     left: str = ""
     right: str = ""
     after: str = ""
+    literal: bool = False
+    """The answer stands as a JSON value of its own, so that only what is one can be written there."""
 
     def text(self, *answers: str) -> str:
         return self.before + self.core(answers) + self.after
@@ -65,7 +67,8 @@ FORMATS = (
     Format("phrase", Text(en="The answer is ….", ko="The answer is …."), f"{THOUGHT}\n", "The answer is ", "."),
     Format("colon", _same("Answer: …"), f"{THOUGHT}\n", "Answer: "),
     Format("phrase_ko", _same("정답: …"), f"{THOUGHT}\n", "정답: "),
-    Format("json", _same('{"answer": …}'), "", '{"answer": "', '"}'),
+    Format("json_value", _same('{"answer": …}'), "", '{"answer": ', "}", literal=True),
+    Format("json", _same('{"answer": "…"}'), "", '{"answer": "', '"}'),
     Format("python", _same("```python …```"), f"{THOUGHT}\n", "```python\n", "\n```"),
     Format("sql", _same("```sql …```"), f"{THOUGHT}\n", "```sql\n", "\n```"),
     Format("fence", _same("```…```"), "", "```\n", "\n```"),

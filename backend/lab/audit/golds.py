@@ -134,13 +134,23 @@ def equivalents(answer: str) -> list[Equivalent]:
     return found
 
 
+def filled(rows: Sequence[Row]) -> list[str]:
+    """The columns that hold something in some row, in order: a column that is blank throughout is nobody's."""
+    found = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in found if any(not is_blank(row.get(name)) for row in rows)]
+
+
+def is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def gold_column(columns: Sequence[str], rows: Sequence[Row], reads_any: bool) -> str | None:
     """The column of the rows that holds what a reward compares with; None where it names none.
 
     `columns`: those that the reward names. `reads_any`: it may read others too (from **kwargs, under a name that its
     source does not show).
     """
-    there = {name for row in rows for name, value in row.items() if value is not None}
+    there = set(filled(rows))
     for name in GOLD_NAMES:
         if name in columns and name in there:
             return name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from backend.errors import NotFound, StudioError
+from backend.lab.audit import golds
 from backend.lab.audit.bench import Bench, Budget
 from backend.lab.audit.contract import SOURCE
 from backend.lab.audit.derived import reachable
@@ -20,9 +22,9 @@ from backend.text import Text
 LIMIT_S = 5.0  # of one call to a custom reward here; a run has its own limit
 ALWAYS = {"prompt", "prompts", "completions", "completion_ids"}
 
-ARGUMENTS = Text(en="It can be made with these arguments", ko="이 인자로 만들 수 있음")
-COLUMNS = Text(en="The rows have the columns that it needs", ko="필요한 열이 데이터에 있음")
-WORKER = Text(en="It can be called here", ko="여기서 호출할 수 있음")
+ARGUMENTS = Text(en="Its arguments", ko="인자")
+COLUMNS = Text(en="The columns that it needs", ko="필요한 열")
+WORKER = Text(en="Who can call it", ko="호출할 수 있는 곳")
 
 
 def make(
@@ -76,19 +78,25 @@ def _custom(
     except NotFound:
         raise
     except StudioError as error:
-        return Check("signature", _short(name), "fail", SOURCE, error.text, stops=True)
+        return Check("signature", short(name), "fail", SOURCE, error.text, stops=True)
     missing = [column for column in about.columns if column not in _there(rows)]
     if missing:
-        return _no_column(shown, missing, rows)
+        return _no_column(shown, missing, rows, file_like(name))
     bench = Bench(shown, reward, rows, budget)
     full = {**reward.args, "columns": reward.mapping}
     found = Subject(bench, "task", True, full, (*about.columns, *about.optional))
     found.source, found.function, found.level = reward.version.source, reward.version.function, reward.version.level
     found.used = reachable(reward.version.source, found.function)
+    found.is_file = file_like(name)
     return found
 
 
-def _short(name: str) -> str:
+def file_like(name: str) -> bool:
+    """Whether a reward is named by a file, FILE.py or FILE.py:function."""
+    return ".py" in name
+
+
+def short(name: str) -> str:
     """The function of a file, or the file's name where that cannot be told: what stands in the id of a check."""
     from backend.custom.look import look
 
@@ -106,27 +114,41 @@ def _there(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     return ALWAYS | {column for row in rows for column in row}
 
 
-def _no_column(name: str, missing: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Check:
+def offered(name: str, meant: Mapping[str, str], is_file: bool) -> Text:
+    """How to map what was probably meant ({parameter: column}), in the words of where it can be typed; a sentence with
+    a blank before it, nothing for nothing."""
+    if not meant:
+        return Text(en="", ko="")
+    columns = ", ".join(meant.values())
+    given = json.dumps(dict(meant), ensure_ascii=False)
+    if name in built_in.names():
+        how = f'dataset_args = {{"ground_truth_column": "{columns}"}}' if len(meant) == 1 else "dataset_args"
+    elif is_file:
+        how = f"--arg 'columns={given}'"
+    else:
+        how = f"reward_args.{name}.columns = {given}"
+    return Text(
+        en=f" Probably meant: {columns}. Map it: {how}.", ko=f" 아마 {columns} 열일 것입니다. 연결하려면: {how}."
+    )
+
+
+def blank(subject: Subject, column: str) -> Text:
+    """What could be meant where `column` holds nothing in any row; a sentence as in `offered`."""
+    from backend.custom.columns import mapping_for
+
+    free = [each for each in golds.filled(subject.rows) if each not in ("prompt", "prompt_id", "id", column)]
+    return offered(subject.name, mapping_for([column], _likely(free)), subject.is_file)
+
+
+def _no_column(name: str, missing: Sequence[str], rows: Sequence[Mapping[str, Any]], is_file: bool = False) -> Check:
     """A column that the reward cannot do without, and which of the rows' could be meant."""
     from backend.custom.columns import mapping_for
 
-    there = [
-        column for column in dict.fromkeys(c for row in rows for c in row) if column not in ("prompt", "prompt_id")
-    ]
-    meant = mapping_for(missing, _likely(there))
-    offer = ", ".join(f'"{parameter}": "{column}"' for parameter, column in meant.items())
-    built = name in built_in.names()
-    would = "" if not meant else f" Probably meant: {', '.join(meant.values())}."
-    would_ko = "" if not meant else f" 아마 {', '.join(meant.values())} 열일 것입니다."
-    if meant and not built:
-        would += f" Map it: reward_args.{name}.columns = {{{offer}}}."
-        would_ko += f" 연결: reward_args.{name}.columns = {{{offer}}}."
-    elif meant:
-        would += " Map it when the file is imported (dataset_args.ground_truth_column)."
-        would_ko += " 데이터를 가져올 때 연결하세요(dataset_args.ground_truth_column)."
+    there = [column for column in golds.filled(rows) if column not in ("prompt", "prompt_id")]
+    would = offered(name, mapping_for(missing, _likely(there)), is_file)
     words = Text(
-        en=f"It needs the column {', '.join(missing)}; the rows have: {', '.join(there) or '-'}.{would}",
-        ko=f"{', '.join(missing)} 열이 필요합니다. 데이터에 있는 열: {', '.join(there) or '-'}.{would_ko}",
+        en=f"It needs the column {', '.join(missing)}; the rows have: {', '.join(there) or '-'}.{would.en}",
+        ko=f"{', '.join(missing)} 열이 필요합니다. 데이터에 있는 열: {', '.join(there) or '-'}.{would.ko}",
     )
     return Check("columns", name, "fail", COLUMNS, words, stops=True)
 

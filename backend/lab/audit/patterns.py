@@ -49,7 +49,7 @@ def in_source(source: str) -> list[str]:
     }
     found: list[str] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and node.args and _name(node.func) in CALLS:
+        if isinstance(node, ast.Call) and node.args and called(node.func) in CALLS:
             text = _text(node.args[0], named)
             if text:
                 found.append(text)
@@ -76,7 +76,8 @@ def _text(node: ast.expr, named: Mapping[str, str]) -> str:
             return ""
 
 
-def _name(function: ast.expr) -> str:
+def called(function: ast.expr) -> str:
+    """The name by which something is called, without what stands before its dot."""
     return (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
@@ -234,4 +235,4 @@ def _one_of(options: Any) -> str:
             return {"CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " ", "CATEGORY_NOT_SPACE": "a"}.get(str(value), "a")
 
 
-TITLE = Text(en="No pattern can take for ever", ko="무한정 걸리는 패턴이 없음")
+TITLE = Text(en="Patterns that may take for ever", ko="무한정 걸릴 수 있는 패턴")

@@ -1,25 +1,23 @@
-"""What must be right: the ground truth in the demanded format, and other ways to write the same answer."""
+"""What must be right: the ground truth in the demanded format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from backend.lab.audit.bench import Judged
 from backend.lab.audit.derived import asks_for_a_form
 from backend.lab.audit.formats import Format
-from backend.lab.audit.golds import Equivalent, equivalents, kind_of
+from backend.lab.audit.golds import kind_of
 from backend.lab.audit.report import Check, Example, score_text
-from backend.lab.audit.subject import STRICT, Subject, share
+from backend.lab.audit.subject import Subject, share
 from backend.text import Text
 
 TRIED = 12
 READS = 0.5  # a format is read where right answers get this share of the span, when nothing gets all of it
 
-GOLD = Text(en="The right answer scores the maximum", ko="정답이 만점을 받음")
-SHAPE = Text(en="A text in its format scores the maximum", ko="형식에 맞는 글이 만점을 받음")
-TYPE = Text(en="Numbers and texts compare as they should", ko="숫자와 문자열 비교")
-EQUAL = Text(en="Other ways to write the right answer", ko="같은 답의 다른 표기")
+GOLD = Text(en="Right answers", ko="정답 답변")
+SHAPE = Text(en="Texts in its format", ko="형식에 맞는 글")
+TYPE = Text(en="Numbers against texts", ko="숫자와 문자열 비교")
 
 
 def _skip(subject: Subject, kind: str, title: Text, en: str, ko: str) -> Check:
@@ -74,8 +72,10 @@ def gold_checks(subject: Subject) -> Iterator[Check]:
     hint = f" in every one of {len(subject.formats)} formats" if flat and not none else ""
     hint_ko = f"({len(subject.formats)}가지 형식 모두)" if flat and not none else ""
     if unsure:
-        hint = f" in all {len(subject.formats)} formats tried; it may want one that was not"
-        hint_ko = f"(시험한 형식 {len(subject.formats)}가지 모두. 시험하지 않은 형식을 원할 수도 있습니다)"
+        hint = f" in all {len(subject.formats)} formats tried; it may want one that was not, or always give that"
+        hint_ko = (
+            f"(시험한 형식 {len(subject.formats)}가지 모두. 시험하지 않은 형식을 원하거나, 늘 그 점수일 수 있습니다)"
+        )
     yield Check(
         "gold",
         subject.name,
@@ -171,48 +171,3 @@ def _turned(gold: Any) -> Any:
             except ValueError:
                 return None
     return None
-
-
-def equivalent_checks(subject: Subject) -> Iterator[Check]:
-    """Other spellings of answers that got the maximum. `likely` ones that are refused warn; the rest is a note."""
-    form = subject.form
-    if subject.kind != "task" or form is None or subject.name in ("code", "sql"):
-        return
-    rows = subject.usable()[: subject.bench.few(TRIED)]
-    asked: list[tuple[int, str, Equivalent]] = [
-        (row, form.text(other.text), other) for row in rows for other in equivalents(subject.answers[row] or "")
-    ]
-    if not asked:
-        return
-    judged = subject.bench.judge([(row, text) for row, text, _ in asked])
-    refused: dict[str, list[tuple[int, str, Equivalent, Judged]]] = {}
-    for (row, text, other), each in zip(asked, judged, strict=True):
-        if not each.skipped and not each.failed and not subject.full(row, each.score):
-            refused.setdefault(other.id, []).append((row, text, other, each))
-    kinds = len({other.id for _, _, other in asked})
-    if not refused:
-        words = Text(
-            en=f"All {kinds} kinds of spelling tried get the maximum.", ko=f"시험한 표기 {kinds}가지 모두 만점입니다."
-        )
-        yield Check("equivalents", subject.name, "pass", EQUAL, words)
-        return
-    some = [each[0] for each in refused.values()]
-    named = ", ".join(f"{other.label.en} ({other.text.strip()})" for _, _, other, _ in some)
-    named_ko = ", ".join(f"{other.label.ko}({other.text.strip()})" for _, _, other, _ in some)
-    why = Text(en="the same answer", ko="같은 답")
-    examples = [Example(row, text, each.score, "max", why) for row, text, _, each in some]
-    if subject.name in STRICT:
-        words = Text(
-            en=f"By design, letter for letter: not taken as the right answer are {named}. The reward math takes them.",
-            ko=f"글자 그대로 비교하도록 만든 보상입니다. 정답으로 보지 않는 표기: {named_ko}. 수학(math) 보상은 "
-            "받아들입니다.",
-        )
-        yield Check("equivalents", subject.name, "pass", EQUAL, words, examples)
-        return
-    warns = any(other.likely for _, _, other, _ in some)
-    words = Text(
-        en=f"Not taken as the right answer: {named}."
-        + (" A model will write some of these, and be punished for a right answer." if warns else ""),
-        ko=f"정답으로 보지 않는 표기: {named_ko}." + (" 모델이 이렇게 쓰면 맞히고도 점수를 잃습니다." if warns else ""),
-    )
-    yield Check("equivalents", subject.name, "warn" if warns else "pass", EQUAL, words, examples)

@@ -41,8 +41,8 @@ def checked(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
         if not isinstance(row, Mapping) or not isinstance(row.get("prompt"), str | list):
             raise Refused(
                 Text(
-                    en=f"rows: row {at} has no prompt (a text, or a list of messages)",
-                    ko=f"rows: {at}번 행에 prompt(문자열 또는 메시지 목록)가 없습니다",
+                    en=f"rows: row {at + 1} has no prompt (a text, or a list of messages)",
+                    ko=f"rows: {at + 1}번 행에 prompt(문자열 또는 메시지 목록)가 없습니다",
                 )
             )
     return [dict(row) for row in rows]

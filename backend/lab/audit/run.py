@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.errors import Refused
-from backend.lab.audit import contract, form, right, rows, steady, whole, wrong
+from backend.lab.audit import asked, contract, form, right, rows, spelled, steady, whole, wrong
 from backend.lab.audit.bench import Budget
 from backend.lab.audit.derived import formats_in
 from backend.lab.audit.formats import FORMATS, Format
 from backend.lab.audit.making import make
+from backend.lab.audit.quiet import logged_once
 from backend.lab.audit.report import Check, overall
 from backend.lab.audit.subject import (
     Subject,
@@ -31,7 +32,7 @@ BUDGET_S = 60.0
 Progress = Callable[[int, int, Text], None]
 Row = dict[str, Any]
 
-LEFT_OUT = Text(en="Everything was looked at", ko="모든 검사를 마침")
+LEFT_OUT = Text(en="Time", ko="시간")
 
 
 def audit(
@@ -45,16 +46,17 @@ def audit(
     trusted: bool = False,
     budget_s: float = BUDGET_S,
 ) -> dict[str, Any]:
-    """See LabService.audit. `trusted`: rewards that are files run with the person's own rights. Refused where the rows
-    cannot be read."""
+    """See LabService.audit. What rewards log meanwhile is said once. `trusted`: rewards that are files run with the
+    person's own rights. Refused where the rows cannot be read."""
     began = time.perf_counter()
     whole_values = rows.with_defaults(values)
     if not whole_values.get("rewards"):
-        raise Refused(Text(en="rewards: choose at least one to audit", ko="rewards: 감사할 보상을 하나 이상 고르세요"))
+        raise Refused(Text(en="rewards: choose at least one to audit", ko="rewards: 점검할 보상을 하나 이상 고르세요"))
     found = rows.checked(given)[:limit] if given else rows.sample(settings, reader, whole_values, limit)
     budget = Budget(budget_s)
     work = Audit(settings, whole_values, found, budget, trusted, rows.step_seconds(reader, whole_values), progress)
-    checks = list(work.run())
+    with logged_once():
+        checks = list(work.run())
     verdict = overall(checks)
     return {
         "ok": verdict != "fail",
@@ -100,6 +102,25 @@ class Audit:
         self._done = 0
 
     def run(self) -> Iterator[Check]:
+        said: dict[str | None, dict[str, str]] = {}
+        for check in self._looked():
+            said.setdefault(check.reward, {})[check.kind] = check.verdict
+            yield check
+        for subject in self.subjects:
+            kinds = said.get(subject.name, {})
+            yield from contract.missed_checks(subject, kinds)
+            yield from contract.same_checks(subject, kinds, len(self.values.get("rewards") or ()) == 1)
+        if self.budget.spent:
+            words = Text(
+                en=f"The {self.budget.seconds:g} s of the audit were used up: what is missing was not looked at. Fewer "
+                "rows, or a faster reward, leave time for it.",
+                ko=f"점검 시간 {self.budget.seconds:g}초를 모두 썼습니다. 빠진 검사는 하지 않았습니다. 행을 줄이거나 "
+                "보상을 더 "
+                "빠르게 하세요.",
+            )
+            yield Check("time", None, "skip", LEFT_OUT, words)
+
+    def _looked(self) -> Iterator[Check]:
         yield from self._made_subjects()
         for subject in self.subjects:
             yield from self._basics(subject)
@@ -107,15 +128,6 @@ class Audit:
         for subject in self._alive():
             yield from self._rest(subject)
         yield from self._whole()
-        if self.budget.spent:
-            words = Text(
-                en=f"The {self.budget.seconds:g} s of the audit were used up: what is missing was not looked at. Fewer "
-                "rows, or a faster reward, leave time for it.",
-                ko=f"감사 시간 {self.budget.seconds:g}초를 모두 썼습니다. 빠진 검사는 하지 않았습니다. 행을 줄이거나 "
-                "보상을 더 "
-                "빠르게 하세요.",
-            )
-            yield Check("time", None, "skip", LEFT_OUT, words)
 
     def prepare(self) -> None:
         """Find the answers, the formats that each reward reads, and the one that they demand together."""
@@ -173,8 +185,11 @@ class Audit:
         thinks = self.form is not None and self.form.thinks
         elsewhere = any(other.kind == "task" for other in self._alive() if other is not subject)
         yield from self._step(subject, right.gold_checks(subject), "right answers", "정답")
-        yield from self._step(subject, right.equivalent_checks(subject), "other spellings", "다른 표기")
         yield from self._step(subject, wrong.wrong_checks(subject, thinks), "wrong answers", "오답")
+        yield from self._step(subject, spelled.equivalent_checks(subject), "other spellings", "다른 표기")
+        yield from self._step(
+            subject, asked.asked_checks(subject, self.values), "what the prompts ask for", "프롬프트의 요구"
+        )
         yield from self._step(subject, form.tag_checks(subject, elsewhere), "form", "형식")
         yield from self._step(subject, form.length_checks(subject), "length", "길이")
         yield from self._step(subject, contract.other_shape(subject), "shapes", "모양")
@@ -184,7 +199,7 @@ class Audit:
     def _step(self, subject: Subject, checks: Iterable[Check], what: str, what_ko: str) -> Iterator[Check]:
         if self.progress is not None:
             words = Text(en=f"{subject.name}: {what}", ko=f"{subject.name}: {what_ko}")
-            self.progress(self._done, 11 * len(self.subjects), words)
+            self.progress(self._done, 12 * len(self.subjects), words)
         self._done += 1
         yield from checks
 

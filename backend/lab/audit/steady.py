@@ -11,15 +11,16 @@ from backend.lab.audit.subject import ALMOST, Subject
 from backend.text import Text
 
 ROWS = 6
+ALONE = 3
 TOO_SLOW_S = 0.1  # a completion
 TOO_SLOW_CALL_S = 1.0  # a call with one completion
 TOO_MUCH = 0.3  # of a step
 LONG = 50_000
 LONG_S = 1.0
 
-SAME = Text(en="The same score twice", ko="같은 답변에 같은 점수")
-ORDER = Text(en="Independent of the batch", ko="배치 구성과 무관")
-SPEED = Text(en="Fast enough", ko="충분히 빠름")
+SAME = Text(en="The same text judged twice", ko="같은 답변을 두 번 채점")
+ORDER = Text(en="Order and company in the batch", ko="배치의 순서와 구성")
+SPEED = Text(en="Speed", ko="속도")
 
 
 def _texts(subject: Subject) -> list[tuple[int, str]]:
@@ -57,7 +58,7 @@ def steady_checks(subject: Subject) -> Iterator[Check]:
     words = Text(en="Two calls with the same batch agree.", ko="같은 배치로 두 번 호출한 결과가 같습니다.")
     yield Check("deterministic", subject.name, "pass", SAME, words)
     turned = subject.bench.judge(asked[::-1])[::-1]
-    alone = [subject.bench.judge([each])[0] for each in asked[:3]]
+    alone = [subject.bench.judge([each])[0] for each in asked[: 0 if subject.bench.per_call else ALONE]]
     moved = [_moved(asked[at], first[at], turned[at]) for at in range(len(asked)) if _differ(first[at], turned[at])]
     moved += [_moved(asked[at], first[at], alone[at]) for at in range(len(alone)) if _differ(first[at], alone[at])]
     if moved:
@@ -71,7 +72,8 @@ def steady_checks(subject: Subject) -> Iterator[Check]:
         yield Check("order", subject.name, "warn", ORDER, words, moved)
     else:
         words = Text(
-            en="The same scores in another order and one by one.", ko="순서를 바꾸거나 하나씩 채점해도 같습니다."
+            en="The same scores in another order" + (" and one by one." if alone else "."),
+            ko="순서를 바꾸거나 하나씩 채점해도 같습니다." if alone else "순서를 바꿔도 같습니다.",
         )
         yield Check("order", subject.name, "pass", ORDER, words)
 
@@ -96,8 +98,12 @@ def speed_checks(subject: Subject, completions: int, step_s: float | None) -> It
     rate, one = subject.bench.marginal(), subject.bench.single()
     a_step = one + rate * (completions - 1)
     share = a_step / step_s if step_s else 0.0
-    told = f"{_ms(rate)} a completion in a batch, {_ms(one)} for one alone, {_ms(each[-1])} at most"
-    told_ko = f"배치에서 답변당 {_ms(rate)}, 하나만 채점하면 {_ms(one)}, 최대 {_ms(each[-1])}"
+    if subject.bench.per_call:
+        told = f"{_ms(one)} a call whatever is in it, {_ms(rate)} more for each completion of a batch"
+        told_ko = f"호출마다 {_ms(one)}, 배치의 답변이 하나 늘 때마다 {_ms(rate)}"
+    else:
+        told = f"{_ms(rate)} a completion in a batch, {_ms(one)} for one alone, {_ms(each[-1])} at most"
+        told_ko = f"배치에서 답변당 {_ms(rate)}, 하나만 채점하면 {_ms(one)}, 최대 {_ms(each[-1])}"
     if rate > TOO_SLOW_S or one > TOO_SLOW_CALL_S or share > TOO_MUCH:
         words = Text(
             en=f"Slow: {told}. About {a_step:.1f} s for the {completions} completions of a step"

@@ -39,6 +39,7 @@ class Subject:
     """What of the source the function uses."""
     function: str | None = None
     level: str | None = None
+    is_file: bool = False
     gold_column: str | None = None
     answers_from: str | None = None
     """The column that the answers were taken from, also where the reward names none."""

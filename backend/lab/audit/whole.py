@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from backend.lab.audit.bench import Judged, Row
 from backend.lab.audit.formats import Format
-from backend.lab.audit.golds import gold_column, kind_of, wrong_answer
+from backend.lab.audit.golds import GOLD_NAMES, filled, gold_column, is_blank, kind_of, wrong_answer
+from backend.lab.audit.making import blank
 from backend.lab.audit.report import Check, Example, score_text
 from backend.lab.audit.subject import Subject, share
 from backend.text import Text
@@ -16,17 +17,19 @@ TRIED = 8
 UNREADABLE = 0.05
 AGAINST = 0.02  # of what the task gives: less is no opposition
 
-GOLDS = Text(en="The ground truths can be read", ko="정답 열을 읽을 수 있음")
-TASK = Text(en="Something judges the answer", ko="답을 판정하는 보상이 있음")
-ONE_FORMAT = Text(en="One format satisfies every reward", ko="모든 보상을 만족하는 형식이 있음")
-WEIGHTS = Text(en="The task outweighs the form", ko="과제 보상이 형식 보상보다 큼")
-RIGHT_WINS = Text(en="A right answer has the highest total", ko="정답의 총점이 가장 높음")
-SIGNS = Text(en="No reward works against the task", ko="과제와 반대로 움직이는 보상이 없음")
+GOLDS = Text(en="Ground truths", ko="정답 열")
+TASK = Text(en="Who judges the answer", ko="답을 판정하는 보상")
+ONE_FORMAT = Text(en="One format for all rewards", ko="모든 보상에 맞는 형식")
+WEIGHTS = Text(en="Weight of the task against the form", ko="과제와 형식의 비중")
+RIGHT_WINS = Text(en="Totals of right and wrong answers", ko="정답과 오답의 총점")
+SIGNS = Text(en="Directions of the rewards", ko="보상의 방향")
 
 
 def gold_rows(rows: Sequence[Row], subjects: Sequence[Subject]) -> Iterator[Check]:
     """Ground truths that are missing, or that a reward says it cannot read."""
     for subject in subjects:
+        if subject.custom and subject.gold_column is None:
+            yield from _nothing_in(subject, rows)
         if subject.kind != "task":
             continue
         column = subject.gold_column or (
@@ -38,8 +41,7 @@ def gold_rows(rows: Sequence[Row], subjects: Sequence[Subject]) -> Iterator[Chec
         unreadable = getattr(getattr(subject.bench.reward, "spec", None), "unreadable", None)
         bad: list[tuple[int, str]] = []
         for row, gold in enumerate(golds):
-            blank = gold is None or (isinstance(gold, str) and not gold.strip())
-            why = "blank" if blank else unreadable(gold) if unreadable else None
+            why = "blank" if is_blank(gold) else unreadable(gold) if unreadable else None
             if why:
                 bad.append((row, str(why)))
         kind = kind_of(golds)
@@ -52,11 +54,27 @@ def gold_rows(rows: Sequence[Row], subjects: Sequence[Subject]) -> Iterator[Chec
         examples = [Example(row, str(golds[row]), None, "", Text(en=why, ko=why)) for row, why in bad]
         share_bad = len(bad) / len(rows)
         verdict = "fail" if share_bad == 1 else "warn" if share_bad > UNREADABLE else "pass"
+        would = blank(subject, column) if all(is_blank(gold) for gold in golds) else Text(en="", ko="")
         words = Text(
-            en=f"{len(bad)} of {len(rows)} rows have no usable {column} ({bad[0][1]}): they get no score.",
-            ko=f"{len(rows)}행 중 {len(bad)}행의 {column} 값을 쓸 수 없습니다({bad[0][1]}). 점수가 매겨지지 않습니다.",
+            en=f"{len(bad)} of {len(rows)} rows have no usable {column} ({bad[0][1]}): they get no score.{would.en}",
+            ko=f"{len(rows)}행 중 {len(bad)}행의 {column} 값을 쓸 수 없습니다({bad[0][1]}). 점수가 매겨지지 않습니다."
+            f"{would.ko}",
         )
         yield Check("golds", subject.name, verdict, GOLDS, words, examples, stops=verdict == "fail")
+
+
+def _nothing_in(subject: Subject, rows: Sequence[Row]) -> Iterator[Check]:
+    """A column of ground truths that a custom reward names, and that is blank in every row."""
+    there = filled(rows)
+    empty = [name for name in subject.columns if name in GOLD_NAMES and name not in there and name in rows[0]]
+    if not empty or not any(name in there for name in GOLD_NAMES):
+        return
+    would = blank(subject, empty[0])
+    words = Text(
+        en=f"It takes {empty[0]}, and that is blank in all {len(rows)} rows.{would.en}",
+        ko=f"{empty[0]} 열을 쓰는데 {len(rows)}행 모두 비어 있습니다.{would.ko}",
+    )
+    yield Check("blank", subject.name, "warn", GOLDS, words)
 
 
 def task_check(subjects: Sequence[Subject], rows: Sequence[Row]) -> Iterator[Check]:

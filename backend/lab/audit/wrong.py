@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from backend.lab.audit.bench import Judged
 from backend.lab.audit.formats import BY_ID, THOUGHT
-from backend.lab.audit.golds import distractors, first_premise, prompt_text, wrong_answer
+from backend.lab.audit.golds import distractors, first_premise, normal, prompt_text, wrong_answer
 from backend.lab.audit.report import Check, Example
 from backend.lab.audit.subject import Subject
 from backend.text import Text
@@ -20,6 +21,7 @@ WARNS = 0.15
 WITHOUT_GOLD = ("empty", "tags_only", "echo", "premise", "long")
 PARTLY = 0.5  # of the span, on average: it pays although it is no answer
 
+EXPRESSION = re.compile(r"[(\d][\d.\s()]*(?:[-+*/×÷^%]+[\d.\s()]*\d[\d.)]*)+")
 Made = str | None
 
 
@@ -77,6 +79,13 @@ def _prompt(subject: Subject, row: int) -> str:
     return prompt_text(subject.rows[row].get("prompt", ""))
 
 
+def _expression(subject: Subject, row: int) -> Made:
+    found = [each.strip() for each in EXPRESSION.findall(_prompt(subject, row))]
+    if not found or normal(found[-1]) == normal(subject.answers[row] or ""):
+        return None
+    return _form(subject, found[-1])
+
+
 def _long(subject: Subject, row: int) -> str:
     sentence = "I keep thinking about it and do not say what it is. "
     return (sentence * (LONG // len(sentence) + 1))[:LONG]
@@ -89,6 +98,8 @@ PROBES = (
     Probe("echo", Text(en="The prompt repeated", ko="프롬프트 되풀이"), _prompt),
     Probe("premise", Text(en="The first premise as the answer", ko="첫 전제를 답으로 되풀이"),
           lambda s, row: _form(s, first_premise(_prompt(s, row))), code=False),
+    Probe("expression", Text(en="The prompt's own expression as the answer", ko="프롬프트의 식을 그대로 답으로"),
+          _expression, code=False),
     Probe("several", Text(en="Five answers, one of them right", ko="답 다섯 개 중 하나가 정답"),
           lambda s, row: _form(s, *_several(s, row)), code=False),
     Probe("listed", Text(en="Five answers in one tag", ko="한 태그에 답 다섯 개"),
@@ -138,11 +149,12 @@ Found = Sequence[tuple[int, str, Judged]]
 
 
 def _said(subject: Subject, probe: Probe, found: Found, thinks: bool) -> Check:
-    seen = [(row, text, each) for row, text, each in found if not each.skipped]
+    seen = [(row, text, each) for row, text, each in found if not each.skipped and not each.failed]
     if not seen:
-        return Check(
-            probe.id, subject.name, "skip", probe.title, Text(en="No time was left.", ko="시간이 부족했습니다.")
-        )
+        raised = any(each.failed for _, _, each in found)
+        words = Text(en="It raises on every one of them.", ko="모두 오류가 납니다.")
+        left = Text(en="No time was left.", ko="시간이 부족했습니다.")
+        return Check(probe.id, subject.name, "skip", probe.title, words if raised else left)
     hits = [(row, text, each) for row, text, each in seen if subject.full(row, each.score)]
     span = subject.span() or 1.0
     paid = sum(((each.score if each.score is not None else subject.least()) - subject.least()) / span

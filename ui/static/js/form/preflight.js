@@ -8,6 +8,8 @@ import { plural, saying } from './words.js';
 
 const SHOWN = 2; // examples in sight; the others are folded
 const LONGEST = 1200;
+const EXPECTED = { max: 'lab.expected_max', '< max': 'lab.expected_less' };
+const WORDS = { stop: 'form.stop', fail: 'preflight.fails', warn: 'form.warn' };
 
 export class Preflight {
   /** `onGoto(field)`, `onAccept(ids)`; `labelOf(field)` is the field's plain name. */
@@ -41,7 +43,7 @@ export class Preflight {
     fill(root,
       h('h3', { class: 'f-part-title', id: 'f-preflight-title' }, t('preflight.title')),
       h('p', { class: 'f-preflight-lead', 'aria-live': 'polite' }, lead),
-      h('ul', { class: 'f-notes' }, stops.map((check) => this.check(check, 'stop')), warns.map((check) => this.check(check, 'warn'))),
+      h('ul', { class: 'f-notes' }, stops.map((check) => this.check(check, 'stop')), warns.map((check) => this.check(check, check.verdict === 'fail' ? 'fail' : 'warn'))),
       red ? null : h('div', { class: 'f-preflight-foot' }, accept, h('span', { class: 'caption' }, t('preflight.anyway_lead'))));
   }
 
@@ -54,9 +56,9 @@ export class Preflight {
     const examples = check.examples ?? [];
     const rest = examples.slice(SHOWN);
     return h('li', { class: 'f-note f-check-note', data: { severity, check: check.id } },
-      h('span', { class: 'f-note-icon', 'aria-hidden': 'true' }, severity === 'stop' ? '✕' : '▲'),
+      h('span', { class: 'f-note-icon', 'aria-hidden': 'true' }, severity === 'warn' ? '▲' : '✕'),
       h('div', null,
-        h('span', { class: 'f-note-word' }, t(severity === 'stop' ? 'form.stop' : 'form.warn')), link,
+        h('span', { class: 'f-note-word' }, t(WORDS[severity])), link,
         h('span', { class: 'f-check-title' }, t(check.title)),
         h('span', { class: 'f-note-text' }, t(check.words)),
         examples.slice(0, SHOWN).map(example),
@@ -68,9 +70,9 @@ export class Preflight {
 function example(one) {
   const score = one.score === null || one.score === undefined ? t('preflight.unscored') : t('preflight.score', { score: scored(one.score) });
   const facts = [
-    one.row === null || one.row === undefined ? null : t('preflight.row', { row: one.row }),
+    one.row === null || one.row === undefined ? null : t('preflight.row', { row: one.row + 1 }),
     'score' in one ? score : null,
-    [null, undefined, ''].includes(one.expected) ? null : t('preflight.expected', { expected: scored(one.expected) }),
+    [null, undefined, ''].includes(one.expected) ? null : t('preflight.expected', { expected: one.expected in EXPECTED ? t(EXPECTED[one.expected]) : scored(one.expected) }),
   ].filter(Boolean);
   const text = String(one.completion ?? '');
   return h('figure', { class: 'f-example' },

@@ -5,14 +5,15 @@ import { onLanguage, t } from '../i18n.js';
 import { runJob } from './job.js';
 import { exact, failed, promptText, runMenu, stacked } from './parts.js';
 
-const SCALES = ['group', 'batch', 'none'];
+const SCALES = [null, 'group', 'batch', 'none'];
+const NAMES = { normalize_then_sum: 'lab.scale_gdpo' };
 const PARTS = ['live', 'all_right', 'all_wrong', 'tied'];
 
 export class Replay {
   constructor({ bench }) {
-    Object.assign(this, { bench, scale: 'group', answer: null, asked: null });
+    Object.assign(this, { bench, scale: null, answer: null, asked: null });
     this.run = runMenu('lab-replay-run', (run) => run.last_step > 0, { onFollow: () => this.button && this.#old() });
-    this.scales = SCALES.map((scale) => h('button', { type: 'button', t: `lab.scale_${scale}`, data: { scale }, onclick: () => { this.scale = scale; this.#mark(); this.#old(); } }));
+    this.scales = SCALES.map((scale) => h('button', { type: 'button', t: `lab.scale_${scale ?? 'own'}`, data: { scale: scale ?? '' }, onclick: () => { this.scale = scale; this.#mark(); this.#old(); } }));
     this.button = h('button', { id: 'lab-replay-run-it', class: 'btn primary', type: 'button', t: 'lab.replay_run', onclick: () => this.go() });
     this.status = h('p', { class: 'caption lab-status', 'aria-live': 'polite' });
     this.notice = h('div', { class: 'lab-notice' });
@@ -29,7 +30,7 @@ export class Replay {
   }
 
   #mark() {
-    for (const button of this.scales) button.setAttribute('aria-pressed', String(button.dataset.scale === this.scale));
+    for (const button of this.scales) button.setAttribute('aria-pressed', String(button.dataset.scale === (this.scale ?? '')));
   }
 
   #key() { return JSON.stringify([this.run.value, this.scale, this.bench.names, this.bench.weights, this.bench.args]); }
@@ -76,6 +77,8 @@ export class Replay {
     const facts = [t(answer.of > answer.groups ? 'lab.replay_some' : 'lab.replay_all', { groups: count(answer.groups), of: count(answer.of ?? answer.groups), completions: count(answer.completions) })];
     if (answer.changed_top !== null && answer.changed_top !== undefined) facts.push(t('lab.replay_top', { top: percent(answer.changed_top), n: count(answer.compared ?? answer.groups) }));
     if (answer.rank_correlation !== null && answer.rank_correlation !== undefined) facts.push(t('lab.replay_rank', { rank: number(answer.rank_correlation, 2) }));
+    const scaled = (side) => t(NAMES[answer.scale[side]] ?? `lab.scale_${answer.scale[side]}`);
+    facts.push(`${t('lab.replay_scale')}: ${answer.scale.before === answer.scale.after ? scaled('after') : `${scaled('before')} → ${scaled('after')}`}.`);
     fill(this.result,
       h('p', { class: 'lab-replay-words', role: 'status' }, facts.join(' ')),
       answer.notes?.length ? h('ul', { class: 'lab-plain caption' }, answer.notes.map((note) => h('li', { t: note }))) : null,
