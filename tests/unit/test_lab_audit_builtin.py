@@ -208,7 +208,7 @@ def test_a_pattern_that_backtracks_and_arguments_that_are_wrong(settings: Settin
 def test_there_must_be_a_reward_and_rows_with_prompts(settings: Settings) -> None:
     with pytest.raises(Refused, match="choose at least one"):
         audit(settings, {"rewards": []}, SUMS)
-    with pytest.raises(Refused, match="row 1 has no prompt"):
+    with pytest.raises(Refused, match="row 2 has no prompt"):
         audit(settings, {"rewards": ["accuracy"]}, [SUMS[0], {"ground_truth": "1"}])
     assert made(settings, {"rewards": ["repetition"]}, FREE) == [None] * len(FREE)
     assert made(settings, {"rewards": ["accuracy"]}, []) == []
