@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,18 @@ def right(completions, **kwargs):
 
 def tags(completions, **kwargs):
     return [float("<answer>" in c) for c in completions]
+
+def by_solution(completions, solution, **kwargs):
+    return [float(last(c) == g) for c, g in zip(completions, solution)]
+
+def raising(completions, ground_truth, **kwargs):
+    return [float(number(c) == int(g)) for c, g in zip(completions, ground_truth)]
+
+def number(c):
+    try:
+        return int(last(c))
+    except ValueError:
+        raise ValueError("\\x1b[31m no number: " + repr(last(c)))
 
 def chance(completions, **kwargs):
     return [random.random() for c in completions]
@@ -66,6 +79,38 @@ def test_exit_codes_and_documents(folder: Path) -> None:
     assert (code, [c["id"] for c in found["checks"] if c["verdict"] == "fail"]) == (2, ["chance.deterministic"])
     code, found, _ = audit(folder, "--reward", f"{mine}:right", "--data", str(folder / "ints.jsonl"))
     assert (code, [c["id"] for c in found["checks"] if c["verdict"] == "fail"]) == (2, ["right.type"])
+
+
+def test_what_a_reward_raises_is_shown_once_and_cannot_drive_the_terminal(folder: Path) -> None:
+    code, out, err = audit(folder, "--reward", f"{folder / 'mine.py'}:raising", "--data", str(folder / "sums.jsonl"),
+                           as_json=False)  # fmt: skip
+    assert code == 0
+    assert "WARN  raising.errors" in out
+    assert "row 1, score" in out
+    assert "row 0" not in out
+    assert "no number" in err
+    assert len(err.splitlines()) <= 22
+    assert "\x1b" not in out + err
+    assert "\u241b" in err
+
+
+def test_the_offered_mapping_can_be_typed(folder: Path) -> None:
+    rows = [json.loads(line) for line in (folder / "sums.jsonl").read_text(encoding="utf-8").splitlines()]
+    answers = [{"prompt": row["prompt"], "answer": row["ground_truth"]} for row in rows]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)), encoding="utf-8")
+    words = ["--reward", f"{folder / 'mine.py'}:by_solution", "--data", str(folder / "answers.jsonl")]
+    code, found, _ = audit(folder, *words)
+    offer = """--arg 'columns={"solution": "answer"}'"""
+    said = next(check["words"]["en"] for check in found["checks"] if check["id"] == "by_solution.columns")
+    assert code == 2
+    assert offer in said
+    for given in (
+        shlex.split(offer)[1],
+        'by_solution.columns={"solution": "answer"}',
+        'mine.columns={"solution": "answer"}',
+    ):
+        code, found, _ = audit(folder, *words, "--arg", given)
+        assert (code, found["verdict"]) == (0, "pass")
 
 
 def test_people_read_it(folder: Path) -> None:
