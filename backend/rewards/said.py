@@ -26,17 +26,25 @@ SO = re.compile(
 )
 THING = r"[($\\'\"]*(?:[-+−]?\d[\d.,/]*|[A-Ja-j①-⑩])(?![A-Za-z\d])[\s$)'\".]*"
 NOT_THAT = re.compile(rf"(?:(?:the )?option\s+)?{THING}(?:(?:or|nor)\s+{THING})?")
+FINITE = r"(?:다|요|죠|지|음|함|임)"
 COPULA = re.compile(
-    rf"(?P<value>{VALUE})\s*(?:(?:이고|이며|이므로|이니까?|이라서|이기에|이기\s?때문|이?라고|이?라는|인\s?것|임[을이])(?P<tail>.*)"
-    r"|(?:이지요?|이?죠|지요|이겠습니다|이겠지요?|이겠죠|이네|이구나|이거든요)$"
-    r"|(?:이|가)\s*(?:맞|나[오온옵와왔]|되겠|될|됐|정답|답|옳|남)(?P<verb>.*)"
-    r"|으?로\s*(?:구해|구할|계산|나[오온옵와왔타]|결정|정리|도출|정해|얻어)(?P<found>.*)"
-    r"|(?<=[개명권원장대마리살])[을를]\s*(?:샀|먹|받|썼|사용|얻|가[지져]|팔)(?P<had>.*))",
+    rf"(?P<value>{VALUE})\s*(?:"
+    rf"(?:이고|이며)(?P<and>(?:[\s,].*{FINITE}(?:\s?\([^()]*\))?)?)"
+    r"|(?:이므로|이니까?|이라서|이기에)(?P<so>(?:[\s,]+(?:(?:정?답은\s)?\S*\d\S{0,6}|보기\s?\S{1,3}번\S{0,4}))?)"
+    rf"|이?라고\s?(?:할|볼|말|답|생각|결론|판단|하겠|합니다|한다)(?P<call>.*)"
+    r"|(?:이?라는\s(?:것|점|사실|결론|답)|인\s?것|임)[이을에으]?로?\s?(?:알|얻|나[오옵온왔]|보|확인|이르|도달|밝)(?P<that>.*)"
+    r"|(?:이지요?|이?죠|지요|이겠습니다|이겠지요?|이겠죠|이네|이구나|이거든요)"
+    r"|(?:이|가)\s*(?:맞(?:습니다|다|아요|네요)|나(?:옵니다|온다|와요|왔습니다|왔다)|되겠(?:습니다|다|네요)|될\s것(?:입니다|이다)"
+    r"|됐(?:습니다|다)|(?:정답|답)(?:입니다|이다|이에요)?|옳(?:습니다|다)|남(?:습니다|는다|았습니다|았다|아요))"
+    r"|으?로\s*(?:구해|구할|계산|나오|나[옵온왔타]|결정|정리|도출|정해|얻어)[가-힣]{0,4}\s?(?:[됩집옵납]?니다|[된진온난됐졌왔]다"
+    r"|수\s?있(?:습니다|다))"
+    r"|(?<=[개명권원장대마리살])[을를]\s*(?:샀|먹었|받았|썼|사용했|사용한|얻었|얻는|가진|가졌|팔았)(?:습니다|다|어요|아요)"
+    r")$",
     re.S,
 )
 RATHER = re.compile(rf"{VALUE}\s*(?:이|가)?\s*아니라,?\s+")
 DENIED = re.compile(
-    r"없|않|아니|아닙|못|틀|오답|어렵|의심|모르|잘못|지만|또는|혹은|아마|n't"
+    r"없|않|안\s?[됩된되돼]|아니|아닙|못|틀|오답|거짓|어렵|의심|모르|잘못|지만|또는|혹은|아마|n't"
     r"|\b(?:or|not|no|never|nor|maybe|perhaps|probably|wrong|false|incorrect|untrue|unsure|unlikely|impossible|but|except)\b",
     re.I,
 )
@@ -61,7 +69,7 @@ WORD = re.compile(
 )
 MORE_WORDS = re.compile(
     r"\b(?:thirteen|\w+teen|\w+ty|hundred|thousand|million|half|double|twice|square\w*|root|dozen|pi)\b"
-    r"|[십백천만억]|절반|두\s?배|제곱|(?:한|두|세|네)\s?(?:개|명|번|배)",
+    r"|(?<![가-힣])[일이삼사오육칠팔구]{1,3}(?:이다|입니다|이고|이며|$)|[십백천만억]|절반|두\s?배|제곱|(?:한|두|세|네)\s?(?:개|명|번|배)",
     re.I,
 )
 BRACKET = re.compile(
@@ -118,7 +126,7 @@ def _without_copula(content: str) -> str:
     found = COPULA.match(content)
     if found is None:
         return content
-    rest = next((found[name] for name in ("tail", "verb", "found", "had") if found[name]), "")
+    rest = next((found[name] for name in ("and", "so", "call", "that") if found[name]), "")
     harmless = CHECKED.match(rest) or OTHERS_WRONG.fullmatch(rest) or _adds_nothing(rest, found["value"])
     return found["value"] if harmless else content
 
