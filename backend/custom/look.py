@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.custom.callables import assigned, functions
 from backend.custom.columns import missing_columns
 from backend.custom.library import LARGEST_SOURCE
 from backend.custom.notes import imports, state
 from backend.custom.problem import Problem
-from backend.custom.signature import NEVER_GIVEN, Function, functions
+from backend.custom.signature import NEVER_GIVEN, Function
 from backend.errors import Refused
 from backend.text import Text
 
@@ -53,8 +54,8 @@ def look(
     if tree is None:
         return Look(None, problems=[problem] if problem else [])
     found = functions(tree)
-    choices = [each.name for each in found if each.is_reward]
-    chosen = _choose(found, choices, function, name)
+    choices = _choices(found)
+    chosen = _choose(found, choices, function, name, assigned(tree))
     if isinstance(chosen, Problem):
         return Look(None, choices, [chosen])
     problems = [*_callable(chosen), *state(tree)]
@@ -105,13 +106,32 @@ def _parse(source: str) -> tuple[ast.Module | None, Problem | None]:
     return tree, None
 
 
-def _choose(found: list[Function], choices: list[str], function: str | None, name: str | None) -> Function | Problem:
+def _choices(found: list[Function]) -> list[str]:
+    """Those that can be meant where none is named: a partial rather than what it wraps, a def rather than an instance
+    that it may use."""
+    by_name = {each.name: each for each in found}
+    wrapped = {each.of for each in found if each.bound in ("partial", "factory") and each.is_reward}
+    able = [
+        each
+        for each in found
+        if each.is_reward
+        and each.name not in wrapped
+        and not (each.bound == "alias" and each.of in by_name and by_name[each.of].is_reward)
+    ]
+    return [e.name for e in able if e.bound not in ("instance", "factory")] or [e.name for e in able]
+
+
+def _choose(
+    found: list[Function], choices: list[str], function: str | None, name: str | None, names: Sequence[str]
+) -> Function | Problem:
     by_name = {each.name: each for each in found}
     if function:
         if function in by_name:
             return by_name[function]
         there = ", ".join(by_name) or "-"
         near = difflib.get_close_matches(function, choices, 1)
+        if function in names:
+            return Problem("no_function", _unreadable(function))
         return Problem(
             "no_function",
             Text(
@@ -120,8 +140,8 @@ def _choose(found: list[Function], choices: list[str], function: str | None, nam
             ),
             offer={"function": near[0]} if near else None,
         )
-    if name in choices:
-        return by_name[str(name)]
+    if name in by_name and by_name[name].is_reward:
+        return by_name[name]
     named = [each for each in choices if "completions" in by_name[each].given]
     if len(named or choices) == 1:
         return by_name[(named or choices)[0]]
@@ -145,6 +165,18 @@ def _choose(found: list[Function], choices: list[str], function: str | None, nam
             "형태이고, "
             "답변마다 숫자 하나씩 담은 리스트를 돌려줍니다",
         ),
+    )
+
+
+def _unreadable(name: str) -> Text:
+    """A name that is assigned, and not to what has parameters that can be read."""
+    return Text(
+        en=f"{name} is assigned in the file, but its parameters cannot be read. A reward is a def or a lambda of the "
+        "file, functools.partial of one, an instance of a class of the file with __call__, or what a def of the file "
+        f"returns. Write: def {name}_reward(completions, **kwargs): return {name}(completions, **kwargs)",
+        ko=f"{name}은(는) 파일에서 대입한 이름이지만 인자를 읽을 수 없습니다. 보상은 파일에 있는 def나 lambda, "
+        "그 functools.partial, __call__이 있는 클래스의 인스턴스, def가 돌려주는 함수 중 하나여야 합니다. 이렇게 "
+        f"쓰세요: def {name}_reward(completions, **kwargs): return {name}(completions, **kwargs)",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,7 +19,8 @@ class Function:
     `optional`: those that it takes where the rows have them: `kwargs.get("name")` and parameters with a default.
     `defaults`: these, which may also be set as arguments of the reward, with their values (None where it is no
     literal). `takes_all`: it has **kwargs. `positional`: parameters that no call by name can fill. `given`: names of
-    GIVEN that it takes.
+    GIVEN that it takes. `bound`: "" for a def or a lambda, "alias", "partial", "instance" or "factory" for a name that
+    is assigned; `of`: what it was made of.
     """
 
     name: str
@@ -34,6 +34,8 @@ class Function:
     positional: tuple[str, ...]
     offered: str
     help: str
+    bound: str = ""
+    of: str = ""
 
     @property
     def is_reward(self) -> bool:
@@ -48,32 +50,10 @@ class Function:
         return asdict(self)
 
 
-def functions(tree: ast.Module) -> list[Function]:
-    """Those at the top of the file, in order, also inside if, try and with; the last one of a name counts."""
-    found: dict[str, Function] = {}
-    for node in _top(tree.body):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            found.pop(node.name, None)
-            found[node.name] = _function(node.name, node, node.args, isinstance(node, ast.AsyncFunctionDef))
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id] = _function(target.id, node.value, node.value.args, False)
-    return list(found.values())
-
-
-def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        yield node
-        for inner in ("body", "orelse", "finalbody"):
-            if isinstance(node, ast.If | ast.Try | ast.With):
-                yield from _top(getattr(node, inner, []))
-        if isinstance(node, ast.Try):
-            for handler in node.handlers:
-                yield from _top(handler.body)
-
-
-def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Function:
+def described(
+    name: str, node: Any, args: ast.arguments, is_async: bool, written: str, bound: str = "", of: str = ""
+) -> Function:
+    """Of what `args` says that a call may give, and of what the body of `node` reads of its **kwargs."""
     named = [*args.args, *args.kwonlyargs]
     tail = len(args.args) - len(args.defaults)
     given = [*[None] * tail, *args.defaults][-len(args.args) :] if args.args else []
@@ -82,7 +62,7 @@ def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Func
     defaults = {a.arg: _literal(default) for a, default in pairs if default is not None}
     read, asked = _kwargs_read(node, args.kwarg.arg if args.kwarg else None)
     names = {a.arg for a in named}
-    columns = [c for c in dict.fromkeys([*without, *read]) if c not in GIVEN]
+    columns = [c for c in dict.fromkeys([*without, *read]) if c not in GIVEN and c not in defaults]
     optional = [c for c in dict.fromkeys([*defaults, *asked]) if c not in GIVEN and c not in columns]
     document = ast.get_docstring(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
     return Function(
@@ -95,8 +75,10 @@ def _function(name: str, node: Any, args: ast.arguments, is_async: bool) -> Func
         given=tuple(c for c in GIVEN if c in names),
         takes_all=args.kwarg is not None,
         positional=tuple(a.arg for a in args.posonlyargs),
-        offered=_offered(name, args, is_async),
+        offered=written,
         help=(document or "").strip(),
+        bound=bound,
+        of=of,
     )
 
 
@@ -127,7 +109,7 @@ def _kwargs_read(node: ast.AST, kwargs: str | None) -> tuple[list[str], list[str
     return [name for name in read if name not in asked], asked
 
 
-def _offered(name: str, args: ast.arguments, is_async: bool) -> str:
+def offered(name: str, args: ast.arguments, is_async: bool) -> str:
     """The first line of the function as TRL can call it: by name, with **kwargs."""
     mended = ast.arguments(
         posonlyargs=[],
