@@ -5,27 +5,27 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from backend import killable, rewards
 from backend.data.faults import Fault, clip
+from backend.data.gold_kinds import suits
 from backend.data.messages import empty
 from backend.errors import StudioError
 from backend.rewards import reasons
 from backend.text import Text
 
-MOST, LONGEST = 2_000, 10_000  # different ground truths that are tried, and characters of one
+MOST, LONGEST, TOGETHER = 20_000, 10_000, 20_000_000  # ground truths that are tried, characters of one and of all
 QUERIES = 200  # of SQL, which are run
 SECONDS = 20.0
 LIMIT_S = 2.0  # for one, where the reward is a killable one
 TOLD = 50
 GUESSED = "math"  # whose ground truths most are, where no reward is named
-LETTER = re.compile(r"\(?[A-Ea-e]\)?[.)]?")
-NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+%?")
+NOT_FINITE = "the ground truth is not a finite number"  # as math says it
+GUESS_S, AT_ONCE, CLEAR = 5.0, 20, 200
 
 
 @dataclass(slots=True)
@@ -43,6 +43,7 @@ class GoldCheck:
         self._columns = {name: column for name in wanted if (column := judged_column(name)) is not None}
         self._seen: dict[str, dict[str, _Seen]] = {column: {} for column in (*self._columns.values(), "ground_truth")}
         self._passed_over: dict[str, int] = dict.fromkeys(self._seen, 0)
+        self._size, self._guess = 0, False
         self._queries: dict[tuple[str, str | None], int] | None = {} if "sql" in wanted else None
         self.counts: dict[str, int] = {}
         self._notes: list[Text] = []
@@ -56,8 +57,9 @@ class GoldCheck:
             known = seen.get(key)
             if known is not None:
                 known.rows += 1
-            elif len(seen) < MOST and len(key) <= LONGEST:
+            elif len(seen) < MOST and len(key) <= LONGEST and self._size < TOGETHER:
                 seen[key] = _Seen(value, number)
+                self._size += len(key)
             else:
                 self._passed_over[column] += 1
 
@@ -69,7 +71,8 @@ class GoldCheck:
         """One a value that a reward cannot judge, at the first row that has it; sets `counts`."""
         for name, column in self._columns.items():
             told = 0
-            for seen, why in _unreadable(name, list(self._seen[column].values())):
+            values = list(self._seen[column].values())
+            for seen, why in _unreadable(name, values, lambda tried, n=name: self._late(n, tried, SECONDS)):
                 self.counts["unreadable_ground_truth"] = self.counts.get("unreadable_ground_truth", 0) + seen.rows
                 self.counts[f"unreadable_{name}"] = self.counts.get(f"unreadable_{name}", 0) + seen.rows
                 if told < TOLD:
@@ -89,14 +92,31 @@ class GoldCheck:
     def _guessed(self) -> Iterable[Fault]:
         """Of ground truths that are mathematics but for some, these; infinities, whatever the rest is."""
         values = list(self._seen["ground_truth"].values())
-        bad = list(_unreadable(GUESSED, values)) if GUESSED in rewards.names() else []
-        rows = sum(seen.rows for seen, _ in bad)
-        most = 2 * rows < sum(seen.rows for seen in values)
-        told = [(seen, why) for seen, why in bad if most or _no_number(seen.value)]
+        bad: list[tuple[_Seen, str]] = []
+        tried, until = 0, time.monotonic() + GUESS_S
+        while tried < len(values) and GUESSED in rewards.names():
+            if time.monotonic() > until:
+                self._late(GUESSED, tried, GUESS_S)
+                break
+            bad += _unreadable(GUESSED, values[tried : tried + AT_ONCE])
+            tried = min(tried + AT_ONCE, len(values))
+            if tried >= CLEAR and len(bad) > 0.9 * tried:  # these are texts
+                break
+        most = 2 * sum(seen.rows for seen, _ in bad) < sum(seen.rows for seen in values[:tried])
+        self._guess = most and bool(values)
+        told = bad if most else [(seen, NOT_FINITE) for seen in values if _no_number(seen.value)]
         for seen, _ in told:
             self.counts["unreadable_ground_truth"] = self.counts.get("unreadable_ground_truth", 0) + seen.rows
         for seen, why in told[:TOLD]:
             yield Fault(seen.first, "ground_truth", _if_math(why, seen), "unreadable")
+
+    def _late(self, name: str, tried: int, seconds: float) -> None:
+        self._notes.append(
+            Text(
+                f"only the first {tried:,} different ground truths were tried with {name}: they took {seconds:.0f} s",
+                f"서로 다른 정답 중 처음 {tried:,}개만 {name}(으)로 확인했습니다({seconds:.0f}초 걸림)",
+            )
+        )
 
     def _empty_results(self, queries: dict[tuple[str, str | None], int]) -> Iterable[Fault]:
         """Gold queries that fail or give nothing: any empty answer would agree with these."""
@@ -118,24 +138,21 @@ class GoldCheck:
 
     def notes(self) -> list[Text]:
         found = list(self._notes)
-        for name, column in self._columns.items():
-            if self._passed_over[column]:
+        for name, column in (self._columns or {GUESSED: "ground_truth"}).items():
+            if self._passed_over[column] and (self._columns or self._guess):
                 found.append(
                     Text(
-                        f"the first {MOST:,} different values of {column}, long ones left out, were tried with {name}",
-                        f"{column}의 서로 다른 값 가운데 긴 것을 뺀 처음 {MOST:,}개를 {name}(으)로 확인했습니다",
+                        f"the first {len(self._seen[column]):,} different values of {column}, long ones left out, were "
+                        f"tried with {name}",
+                        f"{column}의 서로 다른 값 가운데 긴 것을 뺀 처음 {len(self._seen[column]):,}개를 {name}(으)로 "
+                        "확인했습니다",
                     )
                 )
         return found
 
     def suits(self) -> str | None:
         """The built-in reward whose ground truths these look like; None where nothing is clear."""
-        values = [seen.value for seen in self._seen["ground_truth"].values()]
-        there = rewards.names()
-        for name, looks in (("choice", _letter), ("code", _tests), ("math", _number), ("exact", _short)):
-            if values and name in there and all(map(looks, values)):
-                return name
-        return None
+        return suits([seen.value for seen in self._seen["ground_truth"].values()])
 
 
 def judged_column(name: str) -> str | None:
@@ -149,17 +166,20 @@ def judged_column(name: str) -> str | None:
     return "ground_truth" if "ground_truth" in spec.columns else spec.columns[0]
 
 
-def _unreadable(name: str, values: list[_Seen]) -> Iterable[tuple[_Seen, str]]:
+def _unreadable(
+    name: str, values: list[_Seen], late: Callable[[int], None] = lambda tried: None
+) -> Iterable[tuple[_Seen, str]]:
     spec = rewards.spec(name)
     judge = spec.unreadable
     assert judge is not None
     if spec.isolated:
         parameter = next(iter(inspect.signature(judge).parameters))
-        yield from _in_children(f"backend.rewards.{name}:{judge.__name__}", parameter, values)
+        yield from _in_children(f"backend.rewards.{name}:{judge.__name__}", parameter, values, late)
         return
     until = time.monotonic() + SECONDS
-    for seen in values:
+    for tried, seen in enumerate(values):
         if time.monotonic() > until:
+            late(tried)
             return
         try:
             why = judge(seen.value)
@@ -169,10 +189,13 @@ def _unreadable(name: str, values: list[_Seen]) -> Iterable[tuple[_Seen, str]]:
             yield seen, why
 
 
-def _in_children(target: str, parameter: str, values: list[_Seen]) -> Iterable[tuple[_Seen, str]]:
+def _in_children(
+    target: str, parameter: str, values: list[_Seen], late: Callable[[int], None]
+) -> Iterable[tuple[_Seen, str]]:
     until = time.monotonic() + SECONDS
     for start in range(0, len(values), 200):
         if time.monotonic() > until:
+            late(start)
             return
         some = values[start : start + 200]
         calls = [{parameter: seen.value} for seen in some]
@@ -211,23 +234,3 @@ def _words(name: str, why: str, seen: _Seen) -> Text:
         f"{name} cannot judge {value!r}: {said.en}{also}",
         f"{name} 보상은 {value!r}을(를) 판단할 수 없습니다: {said.ko}{also_ko}",
     )
-
-
-def _letter(value: Any) -> bool:
-    return isinstance(value, str) and LETTER.fullmatch(value.strip()) is not None
-
-
-def _number(value: Any) -> bool:
-    if isinstance(value, str):
-        return NUMBER.fullmatch(value.strip()) is not None or "\\" in value
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _tests(value: Any) -> bool:
-    """Unit tests: a list of objects with call and expect, or stdin and stdout."""
-    tests = value if isinstance(value, list) else [value]
-    return bool(tests) and all(isinstance(t, dict) and ("call" in t or "stdin" in t or "stdout" in t) for t in tests)
-
-
-def _short(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= 100

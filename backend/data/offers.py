@@ -10,10 +10,10 @@ from backend.data.mapping import FileMapping
 from backend.text import Text
 
 # How published data sets call the columns.
-PROMPTS = ("question", "problem", "instruction", "input", "query", "messages", "text", "질문", "문제")
+PROMPTS = ("prompt", "question", "problem", "instruction", "input", "query", "messages", "text", "질문", "문제")
 GOLDS = (
-    "answer", "solution", "final_answer", "expected_answer", "gold", "target", "label", "response", "output",
-    "정답", "답",
+    "ground_truth", "answer", "solution", "final_answer", "expected_answer", "gold", "target", "label", "response",
+    "output", "정답", "답",
 )  # fmt: skip
 ANSWERS = ("completion", "response", "output", "answer", "solution", "답변")
 

@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from backend.cli.main import main
 from backend.data import files, mapping, taking
+from backend.data import golds as golds_module
 from backend.data.uploads import Uploads
 from backend.errors import Refused
 
@@ -176,6 +177,18 @@ def test_golds_that_are_no_mathematics_among_those_that_are_get_a_warning(tmp_pa
 def test_golds_that_are_mostly_something_else_get_none(tmp_path: Path, values: list[Any]) -> None:
     report = check(golds(tmp_path, *values))
     assert (problems(report), report["counts"]["unreadable_ground_truth"]) == ([], 0)
+
+
+def test_guessing_costs_seconds_at_most_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golds_module, "GUESS_S", 0.0)
+    report = check(golds(tmp_path, *map(str, range(500)), "see the figure"))
+    assert problems(report) == []
+    assert any(
+        "only the first 0 different ground truths were tried with math" in note["en"] for note in report["notes"]
+    )
+    monkeypatch.undo()
+    report = check(golds(tmp_path, *map(str, range(500)), "see the figure"))
+    assert problems(report) == [(501, "ground_truth", "unreadable")]
 
 
 def test_a_named_reward_decides_alone(tmp_path: Path) -> None:
