@@ -75,6 +75,8 @@ SETS: dict[str, Text] = {
     "data.count_long_prompts": Text("over-long", "너무 긴 프롬프트"),
     "data.count_blank_ground_truth": Text("blank answers", "빈 정답"),
     "data.count_unreadable_ground_truth": Text("unreadable answers", "읽을 수 없는 정답"),
+    "data.count_bool_ground_truth": Text("Boolean answers", "불리언 정답"),
+    "data.count_repeated_key": Text("rows with a key twice", "키가 두 번 있는 행"),
     "data.count_conflicting_answers": Text("answers that disagree", "서로 다른 정답"),
     "data.count_duplicate_ids": Text("repeated ids", "중복 id"),
     "data.count_conflicting_ids": Text("ids that disagree", "내용이 다른 id"),

@@ -8,7 +8,7 @@ import { plural, saying } from './parts.js';
 
 /** Counts in the order in which they are read. The first ones are shown also where they are 0. */
 const ALWAYS = ['rows', 'usable', 'blank_prompt', 'duplicate_prompts', 'long_prompts'];
-const WHERE_SOME = ['blank_ground_truth', 'unreadable_ground_truth', 'conflicting_answers', 'duplicate_ids', 'conflicting_ids', 'bad_rows', 'blank_lines', 'dropped_answers', 'blank_template_cells', 'longest_prompt'];
+const WHERE_SOME = ['blank_ground_truth', 'unreadable_ground_truth', 'bool_ground_truth', 'repeated_key', 'conflicting_answers', 'duplicate_ids', 'conflicting_ids', 'bad_rows', 'blank_lines', 'dropped_answers', 'blank_template_cells', 'longest_prompt'];
 const GOOD = new Set(['rows', 'usable', 'longest_prompt']);
 const ICONS = { error: ['✕', 'data.error'], warn: ['▲', 'data.warn'] };
 
