@@ -29,6 +29,7 @@ _WORDS = {
     "list[str]": Text("a list of names", "이름 목록"),
     "list[float]": Text("a list of numbers", "숫자 목록"),
     "dict": Text("a mapping of names to values", "이름과 값의 묶음"),
+    "dict[int]": Text("a mapping of names to whole numbers", "이름과 정수의 묶음"),
 }
 
 
@@ -58,7 +59,7 @@ def coerce(name: str, raw: Any) -> tuple[Any, Problem | None]:
 def _as(member: str, raw: Any, kind: Kind) -> Any:
     reader = {
         "bool": _bool, "int": _int, "float": _float, "str": _str, "dict": _dict, "list[str]": _names,
-        "list[float]": _numbers,
+        "list[float]": _numbers, "dict[int]": _whole_numbers,
     }.get(member)  # fmt: skip
     return _choice(raw, kind) if reader is None else reader(raw)
 
@@ -123,6 +124,14 @@ def _dict(raw: Any) -> Any:
         except ValueError:
             return _MISSING
     return dict(raw) if isinstance(raw, dict) and all(isinstance(k, str) for k in raw) else _MISSING
+
+
+def _whole_numbers(raw: Any) -> Any:
+    found = _dict(raw)
+    if found is _MISSING:
+        return _MISSING
+    values = {name: _int(value) for name, value in found.items()}
+    return values if all(type(value) is int for value in values.values()) else _MISSING
 
 
 def _listed(raw: Any) -> list[Any] | None:

@@ -12,7 +12,7 @@ from backend.config.schema import FIELDS
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`members` in the order they are tried: bool, int, float, choice, list[str], list[float], dict, str."""
+    """`members` in the order they are tried: bool, int, float, choice, list[str], list[float], dict, dict[int], str."""
 
     members: tuple[str, ...]
     choices: tuple[str, ...] = ()
@@ -22,14 +22,14 @@ class Kind:
     def name(self) -> str:
         """One word for the form: bool, int, float, choice, text, list, numbers, dict."""
         first = "choice" if self.members == ("choice",) else self.members[0]
-        return {"str": "text", "list[str]": "list", "list[float]": "numbers"}.get(first, first)
+        return {"str": "text", "list[str]": "list", "list[float]": "numbers", "dict[int]": "dict"}.get(first, first)
 
     @property
     def whole(self) -> bool:
         return "int" in self.members and "float" not in self.members
 
 
-_ORDER = ("bool", "int", "float", "choice", "list[float]", "list[str]", "dict", "str")
+_ORDER = ("bool", "int", "float", "choice", "list[float]", "list[str]", "dict", "dict[int]", "str")
 
 
 def _members(annotation: Any) -> tuple[list[str], list[str], bool]:
@@ -51,7 +51,7 @@ def _members(annotation: Any) -> tuple[list[str], list[str], bool]:
     if origin is list:
         return [f"list[{get_args(annotation)[0].__name__}]"], [], False
     if origin is dict:
-        return ["dict"], [], False
+        return ["dict[int]" if get_args(annotation)[1] is int else "dict"], [], False
     return [annotation.__name__], [], False
 
 
