@@ -114,6 +114,7 @@ class _Round:
         self.results: dict[int, Result] = {}
         self.at_work: dict[Child, int] = {}
         self.failed_starts = 0
+        self.tried_again: set[int] = set()
         self.selector = selectors.DefaultSelector()
 
     def run(self) -> list[Result]:
@@ -165,7 +166,7 @@ class _Round:
             except NotReady as error:
                 self._not_ready(child, error)
                 continue
-            if result is not None:
+            if result is not None and not self._once_more(child, result):
                 self.results[self.at_work[child]] = result
                 self._next(child)
 
@@ -177,6 +178,17 @@ class _Round:
         child.reusable = False
         self.waiting.appendleft(self.at_work[child])
         self._leave(child)
+
+    def _once_more(self, child: Child, result: Result) -> bool:
+        """A SIGKILL comes from outside (a person, the kernel short of memory), perhaps before the call was read: the
+        call is tried once more, on another child."""
+        index = self.at_work[child]
+        if result.outcome != "died" or not child.killed or index in self.tried_again:
+            return False
+        self.tried_again.add(index)
+        self.waiting.appendleft(index)
+        self._leave(child)
+        return True
 
     def _step(self, child: Child, events: int) -> Result | None:
         try:

@@ -88,6 +88,11 @@ class Child:
     def alive(self) -> bool:
         return self.process.poll() is None
 
+    @property
+    def killed(self) -> bool:
+        """Whether it has ended by a SIGKILL that was not ours."""
+        return self.process.returncode == -signal.SIGKILL
+
     def begin(self, target: str, arguments: dict[str, Any], limit_s: float, start_limit_s: float) -> None:
         """Hand over one call. Its limit runs from now, or from the child's word that the module is imported."""
         self._limit_s = limit_s

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 
@@ -92,3 +94,17 @@ def facts() -> dict[str, Any]:
         "main": threading.current_thread() is threading.main_thread(),
         "secrets": [name for name in os.environ if "TOKEN" in name or "KEY" in name],
     }
+
+
+def killed() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_once(mark: str) -> str:
+    """As if somebody had killed this process at its first try."""
+    try:
+        Path(mark).touch(exist_ok=False)
+    except FileExistsError:
+        return "second"
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "first"

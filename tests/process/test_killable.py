@@ -201,3 +201,10 @@ def test_no_child_outlives_its_parent(function: str, how: str) -> None:
 
 def test_the_shared_pool_is_one() -> None:
     assert shared() is shared()
+
+
+def test_a_call_whose_child_is_killed_from_outside_is_tried_once_more(pool: Pool, tmp_path: Path) -> None:
+    assert pool.map(f"{HERE}:killed_once", [{"mark": str(tmp_path / "mark")}], 5.0)[0].value == "second"
+    always = pool.map(f"{HERE}:killed", [{}, {}], 5.0)
+    assert [each.outcome for each in always] == ["died", "died"]
+    assert "signal 9" in always[0].error
