@@ -133,14 +133,16 @@ def test_ground_truths_that_a_reward_cannot_read_are_stopped_by_the_server(
     page: Page, server: Server, tmp_path: Path
 ) -> None:
     rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps({"prompt": f"{n} > 9?", "ground_truth": n > 9}) + "\n" for n in range(500)))
+    rows.write_text(
+        "".join(json.dumps({"prompt": f"{n} > 9?", "ground_truth": "see the figure"}) + "\n" for n in range(500))
+    )
     opened(page, server)
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     before = len(server.call("GET", "/api/runs")["runs"])
     page.fill("#f-dataset", str(rows))
-    rewards_are(page, "exact")
+    rewards_are(page, "math")
     page.click("#f-start")
-    expect(page.locator('.f-preflight [data-check="exact.golds"][data-severity=stop]')).to_be_visible()
+    expect(page.locator('.f-preflight [data-check="math.golds"][data-severity=stop]')).to_be_visible()
     expect(page.locator("#f-anyway")).to_have_count(0)
     assert len(server.call("GET", "/api/runs")["runs"]) == before
 
