@@ -97,6 +97,7 @@ def test_nan_and_infinity_survive(home: Home, use: Use, monkeypatch: pytest.Monk
         return original(self, model, inputs) * math.nan
 
     monkeypatch.setattr(RecordedGRPOTrainer, "_compute_loss", broken)
+    monkeypatch.setattr("backend.workers.reward_calls.LARGEST", 3.4e38)  # else such a score is refused
     use(accuracy=huge)
     run_id = home.create(max_steps=1, rewards=["accuracy"], reward_weights=[10.0])  # too much for float32
     assert home.train_here(run_id) == 0, home.run(run_id).reason

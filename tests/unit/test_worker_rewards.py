@@ -28,7 +28,9 @@ def test_a_wrong_answer_names_the_function_and_the_count(output: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", ["1.0", [1.0], object(), math.inf, -math.inf, 1e39, 1j, np.ones(2), np.str_("1")], ids=repr
+    "bad",
+    ["1.0", [1.0], object(), math.inf, -math.inf, 1e39, 3e38, -1.1e9, 1j, np.ones(2), np.str_("1"), 10**400],
+    ids=lambda bad: repr(bad)[:20],
 )
 def test_a_score_that_is_no_number_is_named(bad: Any) -> None:
     call = checked(lambda **kw: [1.0, bad, 0.0, 0.0], "mine", NEVER)
