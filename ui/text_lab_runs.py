@@ -118,6 +118,7 @@ TEXTS: dict[str, Text] = {
     ),
     "lab.replay_run": Text("Score again", "다시 채점"),
     "lab.replay_scale": Text("advantages", "어드밴티지"),
+    "lab.replay_scaled": Text("Advantages {how}.", "어드밴티지: {how}."),
     "lab.scale_own": Text("as in the run", "실행과 같게"),
     "lab.replay_busy": Text("Scoring…", "채점하는 중…"),
     "lab.replay_old": Text("The bench has changed since.", "그 뒤로 설정이 바뀌었습니다."),

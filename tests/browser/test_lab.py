@@ -330,6 +330,7 @@ def test_a_replay_shows_what_other_rewards_would_have_changed(page: Page, server
     opened(page, server, "replay", rewards="format", set="arithmetic", rows="2")
     expect(page.locator("#lab-replay-run-it")).to_be_disabled()
     page.select_option("#lab-replay-run", run)
+    expect(page.locator('#lab-replay button[data-scale=""]')).to_have_attribute("aria-pressed", "true")
     page.click("#lab-replay-run-it")
     result = page.locator("#lab-replay-result")
     expect(result.locator(".lab-replay-words")).to_contain_text(

@@ -78,7 +78,7 @@ export class Replay {
     if (answer.changed_top !== null && answer.changed_top !== undefined) facts.push(t('lab.replay_top', { top: percent(answer.changed_top), n: count(answer.compared ?? answer.groups) }));
     if (answer.rank_correlation !== null && answer.rank_correlation !== undefined) facts.push(t('lab.replay_rank', { rank: number(answer.rank_correlation, 2) }));
     const scaled = (side) => t(NAMES[answer.scale[side]] ?? `lab.scale_${answer.scale[side]}`);
-    facts.push(`${t('lab.replay_scale')}: ${answer.scale.before === answer.scale.after ? scaled('after') : `${scaled('before')} → ${scaled('after')}`}.`);
+    facts.push(t('lab.replay_scaled', { how: answer.scale.before === answer.scale.after ? scaled('after') : `${scaled('before')} → ${scaled('after')}` }));
     fill(this.result,
       h('p', { class: 'lab-replay-words', role: 'status' }, facts.join(' ')),
       answer.notes?.length ? h('ul', { class: 'lab-plain caption' }, answer.notes.map((note) => h('li', { t: note }))) : null,
