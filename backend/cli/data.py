@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.cli.given import argument
 from backend.cli.output import Output
 from backend.cli.runs import open_services
 from backend.data.hub import ARGUMENTS as HUB
@@ -14,7 +15,6 @@ from backend.data.mapping import KEYS
 from backend.data.store import Store
 from backend.errors import Refused
 from backend.settings import Settings
-from backend.text import Text
 
 SHOWN = 20  # problems on a terminal; --json has all that are listed
 
@@ -49,7 +49,7 @@ def _import(args: argparse.Namespace, out: Output) -> int:
 
 
 def _make(args: argparse.Namespace, out: Output) -> int:
-    given = dict(_argument(words) for words in args.arg)
+    given = dict(argument(words) for words in args.arg)
     for name in ("n", "seed", "task"):
         if getattr(args, name) is not None:
             given[name] = getattr(args, name)
@@ -109,17 +109,6 @@ ACTIONS = {
 def _mapping(args: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(args, name, None) for name in (*KEYS, *HUB)}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _argument(words: str) -> tuple[str, Any]:
-    """K=V: the value as JSON where it is JSON, else as text."""
-    name, equals, value = words.partition("=")
-    if not equals or not name.strip():
-        raise Refused(Text(en=f"--arg {words}: expected NAME=VALUE", ko=f"--arg {words}: 이름=값 꼴이어야 합니다"))
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value
 
 
 def plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backend import custom
+from backend.cli.given import argument
 from backend.cli.output import Output
 from backend.errors import NotFound, Refused, StudioError
 from backend.rewards import score_rows
@@ -23,7 +24,7 @@ NO_COLUMNS = ("reward", "args")
 def score(args: argparse.Namespace, out: Output) -> int:
     """All rows are looked at before the first is scored: where one is wrong, nothing is printed and the code is 2."""
     home = Settings.from_environment(args.home).home
-    given = dict(_argument(words) for words in args.arg)
+    given = dict(argument(words) for words in args.arg)
     rows = list(_rows(args.file))
     batches: dict[str, list[int]] = {}
     chosen: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -45,17 +46,6 @@ def score(args: argparse.Namespace, out: Output) -> int:
     without = f", {missing} without a score" if missing else ""
     out.say(f"{len(rows)} rows{without}{f' ({failed} because the reward failed)' if failed else ''}")
     return 0
-
-
-def _argument(words: str) -> tuple[str, Any]:
-    """K=V: the value as JSON where it is JSON, else as text."""
-    name, equals, value = words.partition("=")
-    if not equals or not name.strip():
-        raise Refused(Text(en=f"--arg {words}: expected NAME=VALUE", ko=f"--arg {words}: 이름=값 꼴이어야 합니다"))
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value
 
 
 def _text(file: str) -> str:

@@ -20,7 +20,7 @@ from backend.custom.process import Answer, Process
 from backend.custom.settings import LIMIT_S, MEMORY_MB
 from backend.custom.wire import CALLABLES, call_text, one_row, stand_in_ids
 from backend.errors import StudioError
-from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure
+from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure, scores
 from backend.rewards.verdict import Verdict, completion_text
 from backend.text import Text
 
@@ -79,15 +79,7 @@ class CustomReward:
 
     def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """One score a completion, in order; None where the reward does not apply, failed or ran over its limit."""
-        verdicts = self.verdicts(completions, prompts=prompts, **columns)
-        failed = sum(failure for _, failure in verdicts)
-        skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
-        log_metric = columns.get("log_metric")
-        if log_metric is not None:
-            for what, count in (("failed", failed), ("skipped", skipped)):
-                if count:
-                    log_metric(f"rewards/{self.__name__}/{what}", float(count))
-        return [verdict.score for verdict, _ in verdicts]
+        return scores(self.__name__, self.verdicts(completions, prompts=prompts, **columns), columns.get("log_metric"))
 
     def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward.

@@ -57,15 +57,7 @@ class Reward:
         """One score a completion, in order; None where the reward does not apply or could not tell.
 
         A column may have any name that TRL can pass, `self` too."""
-        verdicts = self.verdicts(completions, prompts=prompts, **columns)
-        failed = sum(failure for _, failure in verdicts)
-        skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
-        log_metric = columns.get("log_metric")
-        if log_metric is not None:
-            for what, count in (("failed", failed), ("skipped", skipped)):
-                if count:
-                    log_metric(f"rewards/{self.__name__}/{what}", float(count))
-        return [verdict.score for verdict, _ in verdicts]
+        return scores(self.__name__, self.verdicts(completions, prompts=prompts, **columns), columns.get("log_metric"))
 
     def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward itself.
@@ -153,6 +145,17 @@ class Reward:
         taken = list(self._failures)
         self._failures.clear()
         return taken
+
+
+def scores(name: str, verdicts: Sequence[tuple[Verdict, bool]], log_metric: Any) -> list[float | None]:
+    """What TRL gets of the verdicts; how many failed and how many did not apply goes to its `log_metric`, if any."""
+    failed = sum(failure for _, failure in verdicts)
+    skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
+    if log_metric is not None:
+        for what, count in (("failed", failed), ("skipped", skipped)):
+            if count:
+                log_metric(f"rewards/{name}/{what}", float(count))
+    return [verdict.score for verdict, _ in verdicts]
 
 
 def number(score: Any) -> float | None:
