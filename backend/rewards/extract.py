@@ -50,6 +50,7 @@ LISTED_BEFORE = re.compile(rf"[\w}}$]\s*{AND_OR}[\s$*]*\Z")
 PHRASE = re.compile(
     r"(?<![A-Za-z])(?:answer|(?:correct|right|best)\ (?:option|choice))(?![A-Za-z\d]|_[A-Za-z\d])[*_`]*"
     r"(?:\s*[:：=]|[^.\n:=：]{0,60}?\s(?:is|equals|should\ be|must\ be|will\ be|would\ be)\b)"
+    r"|(?<![A-Za-z])answers(?:\s+are|\s*[:：])(?=[\s*_`]{0,9}[-+−\\$(\[{\d])"  # "such answers are rare" names none
     r"|^[#*_ \t]{0,9}final\ answer[*_ \t]*$"
     r"|(?<![가-힣])(?:최종\ *)?(?:정답|해답|답변|답안|답)[*_`]*\s?(?:은|는|이(?![가-힣])|[:：=→])"
     r"|[\[【(](?:정답|해답|답)[\]】)]",
