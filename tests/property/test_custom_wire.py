@@ -8,10 +8,11 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.custom.inside.values import TAG, plain, score_of, scores_of, untagged
+from backend.custom.inside.values import LARGEST, TAG, BrokenContract, plain, score_of, scores_of, untagged
 from backend.custom.merge import logged_alone, logged_at_once, problem_of
 from backend.custom.wire import call_text, one_row
 
@@ -58,7 +59,8 @@ def test_a_row_alone_has_its_own_entries(numbers: list[int], data: st.DataObject
     }  # fmt: skip
 
 
-FINITE = st.floats(allow_nan=False, allow_infinity=False, width=32)
+FINITE = st.floats(-LARGEST, LARGEST, width=32)
+TOO_LARGE = st.floats(min_value=LARGEST * 1.001) | st.floats(max_value=-LARGEST * 1.001)
 
 
 @given(st.lists(st.none() | st.booleans() | st.integers(-1000, 1000) | FINITE | st.just(math.nan), max_size=8))
@@ -69,6 +71,12 @@ def test_scores_are_numbers_or_missing(given_scores: list[Any]) -> None:
         assert after == (None if missing else float(before or 0))
         assert type(after) in (float, type(None))
     assert problem_of({"scores": got, "extras": [], "metrics": []}, len(got)) is None
+
+
+@given(TOO_LARGE)
+def test_scores_that_float32_cannot_square_are_refused(score: float) -> None:
+    with pytest.raises(BrokenContract):
+        scores_of([0.0, score], 2)
 
 
 @given(VALUES)
