@@ -82,7 +82,7 @@ def test_scores_that_float32_cannot_square_are_refused(score: float) -> None:
 @given(VALUES)
 def test_logged_values_are_json(value: Any) -> None:
     json.dumps(plain(value), allow_nan=False)
-    if isinstance(value, bool | int | float) and abs(value) <= 1e30:
+    if isinstance(value, bool | int | float) and abs(value) <= LARGEST:
         assert score_of(value, 0) == float(value)
 
 
