@@ -15,6 +15,11 @@ PROJECT = Path(__file__).resolve().parent.parent
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
 
 
+def on_space() -> bool:
+    """Whether this is a public Hugging Face Space: nobody's code is run, no path of the machine can be named."""
+    return bool(os.environ.get("SPACE_ID"))
+
+
 def _no_folder(home: str, en: str, ko: str) -> Refused:
     return Refused(
         Text(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from backend.data.uploads import ID, largest, shown_name, too_large
 from backend.errors import NotFound, Refused, StudioError
+from backend.settings import on_space
 from backend.text import Text
 from ui.door import Door
 from ui.wire import FAULT, BadRequest, Call, answer, failure, route
@@ -36,7 +36,7 @@ def needed(call: Call, name: str) -> str:
 def source(call: Call) -> str:
     """What to read: the id of an upload, or a path on this machine, which on a public Space is nobody's to name."""
     path = call.text("path")
-    if path and os.environ.get("SPACE_ID") and (not HUB_NAME.fullmatch(path) or Path(path).exists()):
+    if path and on_space() and (not HUB_NAME.fullmatch(path) or Path(path).exists()):
         raise Refused(
             Text(
                 en="path: this is a public Space, so files of its machine cannot be named; upload the file.",
@@ -51,8 +51,7 @@ def source(call: Call) -> str:
 
 def sets(call: Call) -> dict[str, Any]:
     """`paths`: whether files of this machine can be named."""
-    public = bool(os.environ.get("SPACE_ID"))
-    return {"sets": call.services.data.sets(), "largest_upload": largest(), "paths": not public}
+    return {"sets": call.services.data.sets(), "largest_upload": largest(), "paths": not on_space()}
 
 
 def show(call: Call) -> dict[str, Any]:

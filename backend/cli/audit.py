@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from backend.cli.given import typed
 from backend.cli.output import Output
 from backend.cli.runs import open_services
 from backend.cli.settings import values_of
@@ -86,10 +86,7 @@ def _argument(words: str, names: Sequence[str]) -> tuple[str, str, Any]:
                 ko=f"--arg {words}: 보상.이름=값 꼴이어야 합니다. 보상: {listed}",
             )
         )
-    try:
-        return chosen[0], key, json.loads(right)
-    except ValueError:
-        return chosen[0], key, right
+    return chosen[0], key, typed(right)
 
 
 def _short(name: str) -> tuple[str, ...]:

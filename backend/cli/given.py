@@ -14,7 +14,12 @@ def argument(words: str) -> tuple[str, Any]:
     name, equals, value = words.partition("=")
     if not equals or not name.strip():
         raise Refused(Text(en=f"--arg {words}: expected NAME=VALUE", ko=f"--arg {words}: 이름=값 꼴이어야 합니다"))
+    return name.strip(), typed(value)
+
+
+def typed(words: str) -> Any:
+    """The value as JSON where it is JSON, else the text."""
     try:
-        return name.strip(), json.loads(value)
+        return json.loads(words)
     except ValueError:
-        return name.strip(), value
+        return words

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import keyword
-import os
 import unicodedata
 from functools import cache
 
 from backend.errors import Refused
 from backend.rewards import base as built_in
+from backend.settings import on_space
 from backend.text import Text
 
 LONGEST_NAME = 64
@@ -22,11 +22,6 @@ ON_SPACE = Text(
     "있고, "
     "직접 만든 보상은 내 컴퓨터에서 GRPO Studio를 실행해 쓰세요.",
 )
-
-
-def on_space() -> bool:
-    """Whether this is a Hugging Face Space, where nobody's code is run."""
-    return bool(os.environ.get("SPACE_ID"))
 
 
 def refuse_on_space() -> None:

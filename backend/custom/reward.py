@@ -20,7 +20,7 @@ from backend.custom.process import Answer, Process
 from backend.custom.settings import LIMIT_S, MEMORY_MB
 from backend.custom.wire import CALLABLES, call_text, one_row, stand_in_ids
 from backend.errors import StudioError
-from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure, scores
+from backend.rewards.call import KEPT_COMPLETION, KEPT_FAILURES, Failure, Judging
 from backend.rewards.verdict import Verdict, completion_text
 from backend.text import Text
 
@@ -45,7 +45,7 @@ class NotLoaded(StudioError):
         self.failure = failure
 
 
-class CustomReward:
+class CustomReward(Judging):
     """One saved version with its arguments bound. Any thread may call it; calls wait for one another.
 
     `columns`: those of the rows that it cannot do without. `restarts`: how often its process was ended and began anew,
@@ -76,10 +76,6 @@ class CustomReward:
         memory_mb = int(settings.get("memory_mb") or MEMORY_MB[version.level])
         self._process = Process(version.source, version.name, version.function, version.level, memory_mb)
         self._finalizer = weakref.finalize(self, self._process.close)
-
-    def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """One score a completion, in order; None where the reward does not apply, failed or ran over its limit."""
-        return scores(self.__name__, self.verdicts(completions, prompts=prompts, **columns), columns.get("log_metric"))
 
     def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward.
@@ -192,17 +188,6 @@ class CustomReward:
         if code not in self._noticed:
             self._noticed.add(code)
             self._notices[code] = words
-
-    def take_verdicts(self) -> list[Verdict]:
-        """The verdicts of the last call, one a completion, in order; empty after they were taken."""
-        taken, self._verdicts = self._verdicts, []
-        return taken
-
-    def take_failures(self) -> list[Failure]:
-        """The failures since the last time, at most the last 64."""
-        taken = list(self._failures)
-        self._failures.clear()
-        return taken
 
     def take_notices(self) -> dict[str, Text]:
         """What a person should know, each told once: {code of reward_<code>: words}."""

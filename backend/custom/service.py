@@ -10,11 +10,11 @@ from backend.custom.description import describe, of_version
 from backend.custom.dryrun import Shape, dry_run
 from backend.custom.library import CONFIRM, Level, Library, Version
 from backend.custom.look import look
-from backend.custom.naming import ON_SPACE, name_problem, on_space, refuse_on_space
+from backend.custom.naming import ON_SPACE, name_problem, refuse_on_space
 from backend.custom.problem import Problem
 from backend.custom.templates import TEMPLATES
 from backend.errors import Refused, StudioError
-from backend.settings import Settings
+from backend.settings import Settings, on_space
 from backend.text import Text
 
 

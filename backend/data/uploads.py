@@ -19,6 +19,7 @@ from pathlib import Path
 from backend.data.files import SUFFIXES
 from backend.data.store import in_words
 from backend.errors import NotFound, Refused
+from backend.settings import on_space
 from backend.text import Text
 
 LARGEST, TOTAL = 2_000_000_000, 5_000_000_000  # bytes of one file, and of all that wait
@@ -52,17 +53,17 @@ class _Waiting:
 
 def largest() -> int:
     """Bytes that one upload may have here."""
-    return SPACE_LARGEST if os.environ.get("SPACE_ID") else LARGEST
+    return SPACE_LARGEST if on_space() else LARGEST
 
 
 def total() -> int:
     """Bytes that all uploads together may have here."""
-    return SPACE_TOTAL if os.environ.get("SPACE_ID") else TOTAL
+    return SPACE_TOTAL if on_space() else TOTAL
 
 
 def too_large(name: str, limit: int) -> Refused:
     mb = f"{limit / 1e6:,.0f} MB"
-    if os.environ.get("SPACE_ID"):
+    if on_space():
         return Refused(
             Text(
                 f"upload: {name!r} has more than {mb}, the most on a public Space; send a part of it",

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from backend.sandbox.compare import paired
+
 RELATIVE, ABSOLUTE = 1e-9, 1e-6
 MOST_LOOSE = 500  # rows that may differ in the last digits of a number; the others must be the same
 
@@ -40,12 +42,7 @@ def agree(wanted: Result, given: Result, in_order: bool, compare: Compare = "mul
     less = [_plain(row) for row, count in left.items() for _ in range(-count)]
     if len(more) > MOST_LOOSE:
         return False
-    for row in more:
-        place = next((place for place, other in enumerate(less) if _same_row(row, other)), None)
-        if place is None:
-            return False
-        del less[place]
-    return True
+    return paired(more, less, _same_row)
 
 
 def difference(wanted: Result, given: Result) -> str:

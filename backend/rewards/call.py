@@ -35,7 +35,44 @@ class Failure:
     traceback: str
 
 
-class Reward:
+class Judging:
+    """A reward as TRL's call and the recorder see it; `verdicts` is its own and fills the two lists."""
+
+    __name__: str
+    _failures: deque[Failure]
+    _verdicts: list[Verdict]
+
+    def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
+        """A verdict a completion, and whether it stands for a failure of the reward itself."""
+        raise NotImplementedError
+
+    def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """One score a completion, in order; None where the reward does not apply, could not tell or failed.
+
+        A column may have any name that TRL can pass, `self` too."""
+        verdicts = self.verdicts(completions, prompts=prompts, **columns)
+        failed = sum(failure for _, failure in verdicts)
+        skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
+        log_metric = columns.get("log_metric")
+        if log_metric is not None:
+            for what, count in (("failed", failed), ("skipped", skipped)):
+                if count:
+                    log_metric(f"rewards/{self.__name__}/{what}", float(count))
+        return [verdict.score for verdict, _ in verdicts]
+
+    def take_verdicts(self) -> list[Verdict]:
+        """The verdicts of the last call, one a completion, in order; empty after they were taken."""
+        taken, self._verdicts = self._verdicts, []
+        return taken
+
+    def take_failures(self) -> list[Failure]:
+        """The failures since the last call, at most the last 64, for the recorder to store as events."""
+        taken = list(self._failures)
+        self._failures.clear()
+        return taken
+
+
+class Reward(Judging):
     """A reward with its arguments bound, callable as TRL calls it.
 
     A completion that makes `judge` raise gets None; the reason is logged, counted (`rewards/<name>/failed` through
@@ -52,12 +89,6 @@ class Reward:
         self.failed = 0
         self._failures: deque[Failure] = deque(maxlen=KEPT_FAILURES)
         self._verdicts: list[Verdict] = []
-
-    def __call__(self, /, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """One score a completion, in order; None where the reward does not apply or could not tell.
-
-        A column may have any name that TRL can pass, `self` too."""
-        return scores(self.__name__, self.verdicts(completions, prompts=prompts, **columns), columns.get("log_metric"))
 
     def verdicts(self, completions: Sequence[Any], /, **columns: Any) -> list[tuple[Verdict, bool]]:
         """A verdict a completion, and whether it stands for a failure of the reward itself.
@@ -134,28 +165,6 @@ class Reward:
         self._failures.append(Failure(self.__name__, row, text[:KEPT_COMPLETION], error, trace))
         log.warning("reward %s could not score row %d: %s", self.__name__, row, trace)
         return Verdict(None, reason=error), True
-
-    def take_verdicts(self) -> list[Verdict]:
-        """The verdicts of the last call, one a completion, in order; empty after they were taken."""
-        taken, self._verdicts = self._verdicts, []
-        return taken
-
-    def take_failures(self) -> list[Failure]:
-        """The failures since the last call, at most the last 64, for the recorder to store as events."""
-        taken = list(self._failures)
-        self._failures.clear()
-        return taken
-
-
-def scores(name: str, verdicts: Sequence[tuple[Verdict, bool]], log_metric: Any) -> list[float | None]:
-    """What TRL gets of the verdicts; how many failed and how many did not apply goes to its `log_metric`, if any."""
-    failed = sum(failure for _, failure in verdicts)
-    skipped = sum(verdict.score is None for verdict, _ in verdicts) - failed
-    if log_metric is not None:
-        for what, count in (("failed", failed), ("skipped", skipped)):
-            if count:
-                log_metric(f"rewards/{name}/{what}", float(count))
-    return [verdict.score for verdict, _ in verdicts]
 
 
 def number(score: Any) -> float | None:

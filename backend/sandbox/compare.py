@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 RELATIVE = 1e-9
@@ -63,8 +63,13 @@ def _same_members(wanted: Sequence[Any], got: Sequence[Any]) -> bool:
     rest = [item for items in open_.values() for item in items]
     if len(left) > MOST_LOOSE:
         return False
+    return paired(left, rest, same)
+
+
+def paired(left: Iterable[Any], rest: list[Any], agree: Callable[[Any, Any], bool]) -> bool:
+    """Whether each of `left` agrees with one of `rest` of its own, which is taken out there."""
     for item in left:
-        place = next((place for place, other in enumerate(rest) if same(item, other)), None)
+        place = next((place for place, other in enumerate(rest) if agree(item, other)), None)
         if place is None:
             return False
         del rest[place]
