@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from backend import device, runs, views
+from backend.chat.service import ChatService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
 from backend.errors import Refused
+from backend.evaluation.service import EvaluationService
+from backend.exporting.service import ExportService
 from backend.lab.service import LabService
 from backend.opening import open_database
 from backend.processes import launcher, worker_log
@@ -40,6 +43,9 @@ class Services:
         self.data = DataService(settings, self.reader)
         self.custom = CustomService(settings)
         self.lab = LabService(settings, self.reader)
+        self.evaluation = EvaluationService(self)
+        self.chat = ChatService(settings, self.db, self.reader)
+        self.exports = ExportService(settings, self.reader)
         self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}
@@ -279,6 +285,7 @@ class Services:
     def close(self) -> None:
         """Stop watching and close the database. Runs go on."""
         self._closing.set()
+        self.chat.close()
         if self._watcher is not None:
             self._watcher.join(5)
         launcher.reap()

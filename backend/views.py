@@ -56,7 +56,17 @@ def stages_of(config: Mapping[str, Any]) -> list[str]:
         stages += ["evaluate_after"] if config.get("evaluate_after", True) else []
     if "probe" in chosen:
         stages.append("probe")
+    if "evaluate" in chosen:
+        stages += ["evaluate_base", "evaluate_trained"]
     return stages
+
+
+def kind_of_run(config: Mapping[str, Any]) -> str:
+    """ "train", "control" (rewards shuffled), "probe" or "evaluate": what a list of runs tells apart."""
+    stages = config.get("stages") or ["grpo"]
+    if "probe" in stages or "evaluate" in stages:
+        return "probe" if "probe" in stages else "evaluate"
+    return "control" if config.get("shuffle_rewards") else "train"
 
 
 def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | None = None) -> dict[str, Any]:
@@ -72,6 +82,7 @@ def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | 
         {
             "id": run.id,
             "name": run.name,
+            "kind": kind_of_run(run.config),
             "state": state.value,
             "reason": run.reason,
             "reason_text": reasons.in_both(run.reason).to_json() if run.reason else None,

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from storage.columns import ENCODE
-from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group, Level
+from storage.records import Completion, Evaluation, EvaluationItem, EvaluationSample, Generation, Group, Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,26 @@ class Evaluated:
     items: tuple[EvaluationItem, ...]
 
 
-Record = Metrics | Generation | Happening | Progress | Evaluated
+@dataclass(frozen=True, slots=True)
+class EvaluatedPart:
+    """Some items of an evaluation that goes on; `first` is the place of the first of them among its rows."""
+
+    at: float
+    summary: Evaluation
+    first: int
+    items: tuple[EvaluationItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found out about the run, under a name."""
+
+    at: float
+    name: str
+    data: dict[str, Any]
+
+
+Record = Metrics | Generation | Happening | Progress | Evaluated | EvaluatedPart | Result
 
 
 def happening(kind: str, message: str, level: Level, data: Mapping[str, Any] | None) -> Happening:
@@ -70,7 +89,7 @@ def weight(record: Record) -> int:
             return len(record.values)
         if isinstance(record, Generation):
             return sum(1 + len(group.completions) for group in record.groups)
-        if isinstance(record, Evaluated):
+        if isinstance(record, Evaluated | EvaluatedPart):
             return 1 + len(record.items)
     except (AttributeError, TypeError):
         pass  # not what its type says: found out, and told, where it is stored
@@ -163,12 +182,21 @@ def _record(kind: str, raw: dict[str, Any]) -> Record:
         )
         return Generation(raw["step"], raw["phase"], tuple(raw["reward_names"]), groups)
     if kind == "Evaluated":
-        items = tuple(EvaluationItem(**item) for item in raw["items"])
-        return Evaluated(raw["at"], Evaluation(**raw["summary"]), items)
-    plain: dict[str, type[Metrics] | type[Happening] | type[Progress]] = {
-        "Metrics": Metrics, "Happening": Happening, "Progress": Progress,
+        return Evaluated(raw["at"], Evaluation(**raw["summary"]), _items(raw["items"]))
+    if kind == "EvaluatedPart":
+        return EvaluatedPart(raw["at"], Evaluation(**raw["summary"]), raw["first"], _items(raw["items"]))
+    plain: dict[str, type[Metrics] | type[Happening] | type[Progress] | type[Result]] = {
+        "Metrics": Metrics, "Happening": Happening, "Progress": Progress, "Result": Result,
     }  # fmt: skip
     return plain[kind](**raw)
+
+
+def _items(raw: list[dict[str, Any]]) -> tuple[EvaluationItem, ...]:
+    def item(one: dict[str, Any]) -> EvaluationItem:
+        samples = tuple(EvaluationSample(**sample) for sample in one.get("samples", ()))
+        return EvaluationItem(**{**one, "samples": samples})
+
+    return tuple(item(one) for one in raw)
 
 
 def _completion(raw: dict[str, Any]) -> Completion:

@@ -6,7 +6,18 @@ deletion goes through runs.delete_run, in pieces, and a schema change cannot tak
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, UniqueConstraint
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    UniqueConstraint,
+    true,
+)
 
 from storage.columns import ExactFloat, ExactText, JsonText, Key, PackedJson, PackedText
 
@@ -191,6 +202,8 @@ evaluation = Table(
     Column("mean_reward", ExactFloat),
     Column("dataset", ExactText, nullable=False),
     Column("seconds", ExactFloat, nullable=False),
+    Column("settings", JsonText),
+    Column("complete", Boolean(create_constraint=False), nullable=False, server_default=true()),
     Index(None, "run_key", "id"),
     sqlite_autoincrement=True,
 )
@@ -205,11 +218,38 @@ evaluation_item = Table(
     Column("prompt_format", ExactText, nullable=False),
     Column("ground_truth", PackedText),
     Column("completion", PackedText, nullable=False),
-    Column("correct", Boolean(create_constraint=False), nullable=False),
-    Column("formatted", Boolean(create_constraint=False), nullable=False),
+    Column("correct", Boolean(create_constraint=False)),
+    Column("formatted", Boolean(create_constraint=False)),
     Column("tokens", Integer, nullable=False),
     Column("eos", Boolean(create_constraint=False), nullable=False),
     Column("reward", ExactFloat),
+    # {"strict", "extracted", "reason", "rewards", "columns", "samples"}, what there is of them
+    Column("details", PackedJson),
     UniqueConstraint("evaluation_id", "position"),
+    sqlite_autoincrement=True,
+)
+
+# What was found out about a run as a whole, by name: written again, the later one counts.
+result = Table(
+    "result",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("name", ExactText, nullable=False),
+    Column("at", ExactFloat, nullable=False),
+    Column("data", PackedJson, nullable=False),
+    UniqueConstraint("run_key", "name"),
+    sqlite_autoincrement=True,
+)
+
+# The history of the chat. It hangs on no run: a side may be any model, and its run may be deleted.
+chat_turn = Table(
+    "chat_turn",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    Column("at", ExactFloat, nullable=False),
+    Column("chat", ExactText, nullable=False),
+    Column("turn", PackedJson, nullable=False),
+    Index(None, "chat", "id"),
     sqlite_autoincrement=True,
 )

@@ -18,6 +18,7 @@ from storage.records import (
     Attempt,
     Evaluation,
     EvaluationItem,
+    EvaluationSample,
     Event,
     MetricPoint,
     Run,
@@ -187,15 +188,15 @@ class Reader:
 
         return self._with(run_id, [], read)
 
-    def evaluations(self, run_id: str) -> list[Evaluation]:
-        """Oldest first; done twice for one moment and step, the later one."""
+    def evaluations(self, run_id: str, *, begun: bool = False) -> list[Evaluation]:
+        """Oldest first; done twice for one moment and step, the later one. `begun`: those too that have no end yet."""
 
         def read(connection: Connection, key: int) -> list[Evaluation]:
             limits = _limits(connection, key)
             rows = connection.execute(
                 select(m.evaluation).where(m.evaluation.c.run_key == key).order_by(m.evaluation.c.id)
             )
-            live = [row for row in rows if is_live(limits, row.attempt, "eval", row.step)]
+            live = [r for r in rows if (begun or r.complete) and is_live(limits, r.attempt, "eval", r.step)]
             last = {(row.moment, row.step, row.dataset): row.id for row in live}
             return [_evaluation(row, run_id) for row in live if last[row.moment, row.step, row.dataset] == row.id]
 
@@ -207,13 +208,16 @@ class Reader:
         with self._db.read() as connection:
             mine = select(m.evaluation_item).where(c.evaluation_id == evaluation_id)
             rows = connection.execute(mine.order_by(c.position))
-            return [
-                EvaluationItem(
-                    r.prompt, r.prompt_format, r.ground_truth, r.completion, r.correct, r.formatted, r.tokens, r.eos,
-                    r.reward,
-                )
-                for r in rows
-            ]  # fmt: skip
+            return [_item(row) for row in rows]
+
+    def results(self, run_id: str) -> dict[str, dict[str, Any]]:
+        """What was found out about a run as a whole, by name."""
+
+        def read(connection: Connection, key: int) -> dict[str, dict[str, Any]]:
+            rows = connection.execute(select(m.result).where(m.result.c.run_key == key).order_by(m.result.c.id))
+            return {row.name: row.data for row in rows}
+
+        return self._with(run_id, {}, read)
 
     # --- within ---
 
@@ -264,5 +268,14 @@ def _run(row: Row[Any]) -> Run:
 def _evaluation(row: Row[Any], run_id: str) -> Evaluation:
     return Evaluation(
         row.moment, row.step, row.n, row.accuracy, row.format_rate, row.mean_length, row.eos_rate, row.mean_reward,
-        row.dataset, row.seconds, row.id, run_id, row.at,
+        row.dataset, row.seconds, row.id, run_id, row.at, row.settings or {}, row.complete,
+    )  # fmt: skip
+
+
+def _item(row: Row[Any]) -> EvaluationItem:
+    details = dict(row.details or {})
+    details["samples"] = tuple(EvaluationSample(**sample) for sample in details.get("samples", ()))
+    return EvaluationItem(
+        row.prompt, row.prompt_format, row.ground_truth, row.completion, row.correct, row.formatted, row.tokens,
+        row.eos, row.reward, **details,
     )  # fmt: skip

@@ -27,7 +27,9 @@ ENDED = frozenset({RunState.STOPPED, RunState.SUCCEEDED, RunState.FAILED, RunSta
 StopMode = Literal["save", "now"]
 Level = Literal["info", "warn", "error"]
 PromptFormat = Literal["text", "messages"]
-When = Literal["before", "after", "during"]
+# of a run: before, during and after training, and its best and last weights once more on rows that chose neither;
+# of an evaluation that is a run of its own: its two sides
+When = Literal["before", "during", "after", "best", "last", "base", "trained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,23 +140,51 @@ class StoredGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluationSample:
+    """One of the k sampled answers to a row, beside the greedy one. `correct` None: nobody could tell."""
+
+    text: str
+    tokens: int
+    eos: bool
+    correct: bool | None
+    reward: float | None
+    extracted: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationItem:
-    """One held-out row and what the model answered."""
+    """One held-out row and what the model answered, greedily.
+
+    `correct` and `formatted` are None where no reward could judge the row (rows of databases before schema 0003 say
+    False). `strict`: the extracted answer is the ground truth letter for letter, blanks around both taken off.
+    `extracted` and `reason` are those of the reward that decided `correct`; `rewards` is every function's score;
+    `columns` are the row's other values, to break results down by.
+    """
 
     prompt: str
     prompt_format: PromptFormat
     ground_truth: str | None
     completion: str
-    correct: bool
-    formatted: bool
+    correct: bool | None
+    formatted: bool | None
     tokens: int
     eos: bool
     reward: float | None
+    strict: bool | None = None
+    extracted: str | None = None
+    reason: str | None = None
+    rewards: dict[str, float | None] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+    samples: tuple[EvaluationSample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The summary of one evaluation. Rates are 0..1, lengths in tokens; `id`, `run_id`, `at` are set when read."""
+    """The summary of one evaluation. Rates are 0..1, lengths in tokens; `id`, `run_id`, `at` are set when read.
+
+    `settings`: how it was done (decoding, seed, samples, rows left out, whose weights); `complete` False: some of its
+    items are stored, and a resume goes on with the rest.
+    """
 
     when: When
     step: int
@@ -169,6 +199,8 @@ class Evaluation:
     id: int = 0
     run_id: str = ""
     at: float = 0.0
+    settings: dict[str, Any] = field(default_factory=dict)
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from storage import models as m
-from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, Record, weight
-from storage.records import Completion, Generation
+from storage.batch import Batch, Evaluated, EvaluatedPart, Happening, Metrics, Progress, Record, Result, weight
+from storage.records import Completion, EvaluationItem, Generation
 from storage.runs import add_event
 
 # Built once: a statement costs more to build than to run.
@@ -85,8 +85,10 @@ class Rows:
             _generation(connection, key, batch.attempt, record)
         elif isinstance(record, Happening):
             add_event(connection, key, record.kind, record.message, record.level, record.data, record.at)  # type: ignore[arg-type]
-        elif isinstance(record, Evaluated):
+        elif isinstance(record, Evaluated | EvaluatedPart):
             _evaluation(connection, key, batch.attempt, record)
+        elif isinstance(record, Result):
+            _result(connection, key, record)
         elif isinstance(record, Progress):
             # An older attempt's progress, taken in late from a spill file, must not move the new one's.
             changed = update(m.run).where(m.run.c.key == key, m.run.c.attempt == batch.attempt)
@@ -130,14 +132,44 @@ def _completions(group_id: int, completions: Sequence[Completion]) -> Iterable[d
         }  # fmt: skip
 
 
-def _evaluation(connection: Connection, key: int, attempt: int, record: Evaluated) -> None:
-    s = record.summary
-    added = insert(m.evaluation).values(
-        run_key=key, attempt=attempt, at=record.at, moment=s.when, step=s.step, n=s.n, accuracy=s.accuracy,
-        format_rate=s.format_rate, mean_length=s.mean_length, eos_rate=s.eos_rate, mean_reward=s.mean_reward,
-        dataset=s.dataset, seconds=s.seconds,
-    )  # fmt: skip
-    evaluation_id = connection.execute(added.returning(m.evaluation.c.id)).scalar_one()
-    rows = [{"evaluation_id": evaluation_id, "position": n} | asdict(item) for n, item in enumerate(record.items)]
-    if rows:
-        connection.execute(insert(m.evaluation_item), rows)
+def _evaluation(connection: Connection, key: int, attempt: int, record: Evaluated | EvaluatedPart) -> None:
+    """A whole evaluation, a part of one, or the end of one whose parts are stored: one row in each case."""
+    s, part = record.summary, isinstance(record, EvaluatedPart)
+    values = {
+        "attempt": attempt, "at": record.at, "n": s.n, "accuracy": s.accuracy, "format_rate": s.format_rate,
+        "mean_length": s.mean_length, "eos_rate": s.eos_rate, "mean_reward": s.mean_reward, "seconds": s.seconds,
+        "settings": s.settings or None, "complete": not part,
+    }  # fmt: skip
+    c = m.evaluation.c
+    same = (c.run_key == key) & (c.moment == s.when) & (c.step == s.step) & (c.dataset == s.dataset)
+    begun = connection.execute(select(c.id).where(same, ~c.complete).order_by(c.id.desc())).scalar()
+    if begun is None:
+        added = insert(m.evaluation).values(run_key=key, moment=s.when, step=s.step, dataset=s.dataset, **values)
+        begun = connection.execute(added.returning(c.id)).scalar_one()
+    else:
+        connection.execute(update(m.evaluation).where(c.id == begun).values(**values))
+    first = record.first if isinstance(record, EvaluatedPart) else 0
+    rows = [{"evaluation_id": begun, "position": first + n} | _item(item) for n, item in enumerate(record.items)]
+    if not rows:
+        return
+    i = m.evaluation_item.c
+    last = first + len(rows) - 1
+    connection.execute(delete(m.evaluation_item).where(i.evaluation_id == begun, i.position.between(first, last)))
+    connection.execute(insert(m.evaluation_item), rows)
+
+
+DETAILS = ("strict", "extracted", "reason", "rewards", "columns", "samples")
+
+
+def _item(item: EvaluationItem) -> dict[str, Any]:
+    values = asdict(item)
+    details = {name: value for name in DETAILS if (value := values.pop(name)) not in (None, {}, ())}
+    return values | {"details": details or None}
+
+
+def _result(connection: Connection, key: int, record: Result) -> None:
+    c = m.result.c
+    values = {"at": record.at, "data": record.data}
+    changed = update(m.result).where(c.run_key == key, c.name == record.name).values(**values)
+    if not connection.execute(changed).rowcount:
+        connection.execute(insert(m.result).values(run_key=key, name=record.name, **values))

@@ -248,4 +248,4 @@ def _purge_children(db: Database, parent: Table, reference: Column[Any], key: in
 
 
 # Children before parents.
-_OF_A_RUN = (m.metric_chunk, m.metric, m.series, m.event, m.writer_mark, m.attempt)
+_OF_A_RUN = (m.result, m.metric_chunk, m.metric, m.series, m.event, m.writer_mark, m.attempt)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from storage.batch import Evaluated, Metrics, happening, writable
+from storage.batch import Evaluated, EvaluatedPart, Metrics, Result, happening, writable
 from storage.db import Database
 from storage.insert import insert_batch
 from storage.pending import Pending
@@ -103,6 +103,16 @@ class Writer:
     def evaluation(self, ev: Evaluation, items: Sequence[EvaluationItem] = ()) -> None:
         """An evaluation's summary and its items."""
         self._pending.put(Evaluated(time.time(), ev, tuple(items)))
+
+    def evaluation_part(self, ev: Evaluation, first: int, items: Sequence[EvaluationItem]) -> None:
+        """Items of an evaluation that is not at its end, so that a resume need not ask for them again.
+
+        `ev` so far: its when, step and dataset say which one it is. `evaluation` ends it, with no items or all."""
+        self._pending.put(EvaluatedPart(time.time(), ev, first, tuple(items)))
+
+    def result(self, name: str, data: Mapping[str, Any]) -> None:
+        """Something found out about the run, under a name; a later one of the same name replaces it."""
+        self._pending.put(Result(time.time(), name, dict(data)))
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Wait until all that was given is in the database or the spill file; False when `timeout` seconds passed."""

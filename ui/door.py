@@ -12,6 +12,9 @@ class Door(Protocol):
     data: Any
     custom: Any
     lab: Any
+    evaluation: Any
+    chat: Any
+    exports: Any
 
     def runs(self) -> list[dict[str, Any]]: ...
     def show(self, run_id: str) -> dict[str, Any]: ...

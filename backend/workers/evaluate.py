@@ -193,8 +193,8 @@ def summarise(
     n = len(items)
     rewards = [item.reward for item in items if item.reward is not None]
 
-    def rate(values: Sequence[bool], of: int) -> float:
-        return sum(values) / of if of else math.nan
+    def rate(values: Sequence[bool | None], of: int) -> float:
+        return sum(value is True for value in values) / of if of else math.nan
 
     return Evaluation(
         when=when,

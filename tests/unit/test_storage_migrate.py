@@ -63,8 +63,8 @@ def scripts(folder: Path, *versions: str) -> Path:
 
 
 def words(sql: object) -> list[str]:
-    """A table's definition whatever the order of its constraints."""
-    return sorted(re.split(r"[\s,()]+", str(sql)))
+    """A table's definition whatever the order of its constraints; a table that was rebuilt has its name quoted."""
+    return sorted(word.strip('"') for word in re.split(r"[\s,()]+", str(sql)))
 
 
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:

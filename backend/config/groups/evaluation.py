@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -35,6 +35,66 @@ class EvaluationSettings(BaseModel):
         T("Rows answered at once before and after.", "학습 전후 평가에서 한 번에 푸는 행 수."),
         GROUP,
         ge=1,
+        trl=None,
+    )
+    evaluate_steps: int | None = setting(
+        None,
+        T("Evaluate every", "학습 중 평가 간격"),
+        T(
+            "Steps between greedy evaluations on held-out rows while training. Empty: none.",
+            "학습하는 동안 평가 행을 그리디로 푸는 간격(스텝). 비워 두면 하지 않습니다.",
+        ),
+        GROUP,
+        basic=True,
+        ge=1,
+        near=(10, 25, 50),
+        trl=None,
+    )
+    evaluate_rows: int | None = setting(
+        None,
+        T("Rows of each", "학습 중 평가 행 수"),
+        T(
+            "Held-out rows of an evaluation while training. The others stay fresh: the best and the last weights are "
+            "scored on them at the end. Empty: half of them.",
+            "학습 중 평가에 쓰는 행 수. 나머지는 남겨 두었다가 끝에 최고 가중치와 마지막 가중치를 다시 채점합니다. "
+            "비워 두면 절반.",
+        ),
+        GROUP,
+        ge=1,
+        near=(32, 100),
+        trl=None,
+    )
+    evaluate_share: float = setting(
+        0.25,
+        T("Time for evaluations", "평가 시간 한도"),
+        T(
+            "The largest share of the training time that evaluations while training may take; one over it is left out.",
+            "학습 시간 중 학습 중 평가가 쓸 수 있는 최대 비율. 넘으면 그 평가는 건너뜁니다.",
+        ),
+        GROUP,
+        gt=0,
+        le=1,
+        near=(0.1, 0.25),
+        trl=None,
+    )
+    keep_best: bool = setting(
+        True,
+        T("Keep the best", "최고 가중치 보관"),
+        T(
+            "Keep the weights of the highest held-out accuracy beside the last ones.",
+            "평가 정확도가 가장 높았던 가중치를 마지막 가중치와 따로 보관합니다.",
+        ),
+        GROUP,
+        trl=None,
+    )
+    evaluation: dict[str, Any] = setting(
+        {},
+        T("What is evaluated", "평가 대상"),
+        T(
+            "For the stage `evaluate`: which models, how many rows and samples. Filled in by the page Evaluate.",
+            "`evaluate` 단계에서 비교할 두 모델, 행 수, 샘플 수. 평가 화면이 채웁니다.",
+        ),
+        GROUP,
         trl=None,
     )
     eval_strategy: Literal["no", "steps", "epoch"] = setting(

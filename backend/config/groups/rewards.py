@@ -51,6 +51,23 @@ class RewardSettings(BaseModel):
         GROUP,
         trl=None,
     )
+    shuffle_rewards: bool = setting(
+        False,
+        T("Shuffle rewards (control)", "보상 섞기(대조 실험)"),
+        T(
+            "Inside each group, hand the scores out at random: a control run that can learn nothing from them.",
+            "그룹 안에서 점수를 무작위로 섞습니다. 점수에서 아무것도 배울 수 없는 대조 실행입니다.",
+        ),
+        GROUP,
+        trl=None,
+    )
+    control_of: str = setting(
+        "",
+        T("Control of", "대조 대상"),
+        T("The run that this one is the control of.", "이 대조 실행이 비교할 원래 실행."),
+        GROUP,
+        trl=None,
+    )
     scale_rewards: Literal["group", "batch", "none"] = setting(
         "group",
         T("Scale advantages by", "어드밴티지 나눗값"),

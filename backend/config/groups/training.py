@@ -27,8 +27,8 @@ class TrainingSettings(BaseModel):
         ["grpo"],
         T("Stages", "단계"),
         T(
-            "`grpo` alone, a supervised warm-up first (`sft, grpo`), or `probe`: only sample the model, train nothing.",
-            "`grpo`만, 지도 학습을 먼저(`sft, grpo`), 또는 `probe`: 학습 없이 모델의 답만 뽑아 봅니다.",
+            "`grpo` alone, a supervised warm-up first (`sft, grpo`), or without training: `probe`, `evaluate`.",
+            "`grpo`만, 지도 학습을 먼저(`sft, grpo`), 또는 학습 없이 `probe`(탐색)나 `evaluate`(평가).",
         ),
         GROUP,
         basic=True,

@@ -9,7 +9,7 @@ from backend.config.rules.base import Facts, installed, rule
 from backend.config.schema import RunConfig
 from backend.text import Text
 
-ORDERS = (["grpo"], ["sft", "grpo"], ["probe"])
+ORDERS = (["grpo"], ["sft", "grpo"], ["probe"], ["evaluate"])
 NEEDS_BNB = frozenset({
     "adamw_bnb_8bit", "adamw_8bit", "paged_adamw_32bit", "paged_adamw_8bit", "lion_8bit", "lion_32bit",
     "paged_lion_32bit", "paged_lion_8bit", "ademamix", "ademamix_8bit", "paged_ademamix_32bit",
@@ -23,8 +23,8 @@ MIN_LR = frozenset({"cosine_with_min_lr", "cosine_warmup_with_min_lr"})
 def known_stages(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.stages not in ORDERS:
         text = Text(
-            "must be [grpo], [sft, grpo] with a supervised warm-up first, or [probe]",
-            "[grpo], 지도 학습을 먼저 하는 [sft, grpo], 또는 [probe]여야 합니다",
+            "must be [grpo], [sft, grpo] with a supervised warm-up first, [probe] or [evaluate]",
+            "[grpo], 지도 학습을 먼저 하는 [sft, grpo], [probe] 또는 [evaluate]여야 합니다",
         )
         near = [["sft", "grpo"], ["grpo"]] if "sft" in config.stages else [["grpo"], ["sft", "grpo"]]
         yield Problem("stages", config.stages, text, near, "stages")

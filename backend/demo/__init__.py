@@ -1,0 +1,1 @@
+"""A public Space: what may be done there, and the recorded runs to explore."""
