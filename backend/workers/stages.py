@@ -9,7 +9,7 @@ from backend import data, models
 from backend.config.schema import RunConfig
 from backend.models import embedded
 from backend.settings import Settings
-from backend.workers import device
+from backend.workers import device, environment
 from backend.workers import rows as run_rows
 from backend.workers.job import Job
 from backend.workers.stop import Stop
@@ -46,6 +46,7 @@ class Attempt:
         from backend.workers.sft import warm_up
 
         job, config = self.job, self.job.config
+        environment.record(job)
         train, held_out = self._rows()
         model = self._model()
         if "sft" in config.stages:
