@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
-from storage.batch import Batch, Evaluated, Happening, Metrics, Progress, from_line, to_line
+from storage.batch import Batch, Evaluated, EvaluatedPart, Happening, Metrics, Progress, Result, from_line, to_line
 from storage.columns import decode_text, encode_text, pack, unpack
-from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group
+from storage.records import Completion, Evaluation, EvaluationItem, EvaluationSample, Generation, Group
 from storage.rows import Rows
 from storage.runs import create_run, delete_run
 from tests.storage_support import OTHER, RUN, Store, open_store
@@ -42,9 +42,15 @@ generations = st.builds(
     Generation, step=STEP, phase=ANY, reward_names=st.lists(ANY.filter(lambda t: not pairs(t)), max_size=3).map(tuple),
     groups=st.lists(groups, max_size=3).map(tuple),
 )  # fmt: skip
+TOLD = st.none() | st.booleans()
+samples = st.builds(
+    EvaluationSample, text=ANY, tokens=COUNT, eos=st.booleans(), correct=TOLD, reward=MAYBE, extracted=st.none() | ANY
+)
 items = st.builds(
     EvaluationItem, prompt=ANY, prompt_format=st.just("text"), ground_truth=st.none() | ANY, completion=ANY,
-    correct=st.booleans(), formatted=st.booleans(), tokens=COUNT, eos=st.booleans(), reward=MAYBE,
+    correct=TOLD, formatted=TOLD, tokens=COUNT, eos=st.booleans(), reward=MAYBE, strict=TOLD,
+    extracted=st.none() | ANY, reason=st.none() | ANY, rewards=st.dictionaries(ANY, MAYBE, max_size=2),
+    samples=st.lists(samples, max_size=2).map(tuple),
 )  # fmt: skip
 summaries = st.builds(
     Evaluation, when=st.sampled_from(["before", "after", "during"]), step=STEP, n=COUNT, accuracy=NUMBER,
@@ -57,6 +63,8 @@ records = st.one_of(
     st.builds(Happening, at=NUMBER, kind=ANY, level=st.just("info"), message=ANY, data=data),
     st.builds(Progress, at=NUMBER, columns=st.just({"stage": "grpo", "stage_step": 1})),
     st.builds(Evaluated, at=NUMBER, summary=summaries, items=st.lists(items, max_size=2).map(tuple)),
+    st.builds(EvaluatedPart, at=NUMBER, summary=summaries, first=COUNT, items=st.lists(items, max_size=2).map(tuple)),
+    st.builds(Result, at=NUMBER, name=ANY, data=data),
 )
 
 

@@ -18,7 +18,7 @@ from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, 
 from storage.migrate import SCRIPTS
 from storage.models import metadata
 from storage.reader import Reader
-from storage.records import Completion, Generation, Group
+from storage.records import Completion, EvaluationItem, Generation, Group
 from storage.sqlite import make_engine
 from storage.writer import Writer
 from tests.storage_support import RUN, open_store
@@ -168,6 +168,28 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) ->
     writer.generation(Generation(3, "train", ("accuracy", "format"), (group,)))
     assert writer.close()
     assert Reader(db).groups(RUN, step=3)[0].completions == (fresh,)
+    db.close()
+
+
+def test_evaluations_of_an_older_schema_are_kept(tmp_path: Path) -> None:
+    """Schema 0003 rebuilds the table of items: what stood in it is all there, under the same ids."""
+    path = tmp_path / "studio.db"
+    connection = sqlite3.connect(path)
+    connection.executescript((PROJECT / "tests" / "data" / "studio-0001.sql").read_text(encoding="utf-8"))
+    connection.execute(
+        "INSERT INTO evaluation VALUES (7, (SELECT key FROM run LIMIT 1), 1, 1.0, 'before', 0, 1, 0.5, 1.0, 2.0, 1.0, "
+        "NULL, 'd', 0.1)"
+    )
+    packed = [bytes([0]) + word.encode() for word in ("1+2", "3", "셋")]
+    connection.execute("INSERT INTO evaluation_item VALUES (9, 7, 0, ?, 'text', ?, ?, 0, 1, 2, 1, 0.5)", packed)
+    connection.commit()
+    connection.close()
+    migrate(f"sqlite:///{path}")
+    db = Database(f"sqlite:///{path}")
+    (evaluation,) = Reader(db).evaluations(RUN)
+    assert (evaluation.id, evaluation.complete, evaluation.settings) == (7, True, {})
+    assert Reader(db).evaluation_items(7) == [EvaluationItem("1+2", "text", "3", "셋", False, True, 2, True, 0.5)]
+    assert rows(path, "SELECT id FROM evaluation_item") == [(9,)]
     db.close()
 
 
