@@ -128,6 +128,9 @@ def answer(data: Any, status: int = 200, request: Request | None = None) -> Resp
 
 def failure(error: StudioError) -> Response:
     body: dict[str, Any] = {"error": error.text.to_json()}
+    field = getattr(error, "field", None)
+    if isinstance(field, str):
+        body["field"] = field  # where on a form the words belong
     check = getattr(error, "check", None)
     if check is not None:
         body["check"] = check_json(check)

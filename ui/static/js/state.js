@@ -1,6 +1,6 @@
 // What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
-const KEYS = ['run', 'tab', 'step', 'set', 'lab'];
-const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args']; // what stands on one page means nothing on the next
+const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation'];
+const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation']; // what stands on one page means nothing on the next
 const listeners = new Set();
 
 function remembered(key) {
@@ -19,7 +19,7 @@ function remember(key, value) {
   }
 }
 
-/** {run, tab, step, set, lab} as strings, absent ones undefined. */
+/** {run, tab, step, set, lab, evaluation} as strings, absent ones undefined. */
 export function get() {
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]));
@@ -29,7 +29,7 @@ export function get() {
 export function set(patch, { replace = false } = {}) {
   const before = get();
   const query = new URLSearchParams(location.search);
-  if ('run' in patch && patch.run !== before.run && !('step' in patch)) query.delete('step');
+  if ('run' in patch && patch.run !== before.run) for (const key of ['step', 'evaluation']) if (!(key in patch)) query.delete(key);
   if ('tab' in patch && patch.tab !== before.tab) for (const key of OF_ONE_TAB) query.delete(key);
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === undefined || value === '') query.delete(key);
