@@ -1,0 +1,76 @@
+"""Runs that were recorded from real training and come with the program (configs/recordings)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from backend.errors import NotFound
+from backend.settings import PROJECT
+from backend.text import Text
+from storage import portable
+from storage.db import Database
+from storage.reader import Reader
+from storage.results import put_result
+
+log = logging.getLogger(__name__)
+FOLDER = PROJECT / "configs" / "recordings"
+RESULT = "recording"  # the name under which a run says that it was recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recorded run: a file `<name>.jsonl.gz`, and `<name>.yaml` with what is said of it."""
+
+    name: str
+    title: Text
+    about: Text
+    path: Path
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "title": self.title.to_json(), "about": self.about.to_json()}
+
+
+def found(folder: Path = FOLDER) -> list[Recording]:
+    """All of them, in the order of their names. Raises KeyError or ValueError for one that is not whole."""
+    return [_read(path) for path in sorted(folder.glob("*.yaml"))]
+
+
+def _read(path: Path) -> Recording:
+    said = yaml.safe_load(path.read_text(encoding="utf-8"))
+    title, about = (Text(en=said[name]["en"].strip(), ko=said[name]["ko"].strip()) for name in ("title", "about"))
+    data = path.with_name(f"{path.stem}.jsonl.gz")
+    if not data.is_file():
+        raise ValueError(f"{data} is missing")
+    return Recording(path.stem, title, about, data)
+
+
+def take_in(db: Database, recording: Recording) -> str:
+    """Load one (once) and mark it as recorded; its run's id."""
+    run_id = portable.load(db, recording.path)
+    if RESULT not in Reader(db).results(run_id):
+        thinned = portable.peek(recording.path)["groups_every"]
+        put_result(db, run_id, RESULT, {**recording.to_json(), "groups_every": thinned})
+    return run_id
+
+
+def take_in_all(db: Database, folder: Path = FOLDER) -> dict[str, str]:
+    """Load every recording; name -> run id. One that is damaged is logged and left out: the others are there."""
+    ids: dict[str, str] = {}
+    for recording in found(folder):
+        try:
+            ids[recording.name] = take_in(db, recording)
+        except portable.NotARun as error:
+            log.error("recording %s: %s", recording.name, error)
+    return ids
+
+
+def named(name: str, folder: Path = FOLDER) -> Recording:
+    for recording in found(folder):
+        if recording.name == name:
+            return recording
+    raise NotFound(Text(en=f"There is no recording {name!r}.", ko=f"{name!r} 기록이 없습니다."))
