@@ -1,0 +1,51 @@
+"""pass@k and maj@k from k sampled answers a row: did it learn something new, or only become steadier?
+
+pass@k is whether any of k answers is right, maj@k whether the commonest one is. DeepSeekMath (Shao et al. 2024, 5.2.2)
+saw maj@k rise and pass@k not: reinforcement learning had made the right answer likelier, not possible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from storage.records import EvaluationSample
+
+Samples = Sequence[EvaluationSample]
+
+
+def pass_at(samples: Samples, k: int) -> float | None:
+    """The unbiased estimate of the chance that k samples hold a right one: 1 - C(n-c, k) / C(n, k) for c right of n
+    (Chen et al. 2021, Evaluating Large Language Models Trained on Code, equation 1).
+
+    None where no sample could be judged; ValueError where there are fewer than k that could.
+    """
+    judged = [sample.correct for sample in samples if sample.correct is not None]
+    if not judged:
+        return None
+    if not 1 <= k <= len(judged):
+        raise ValueError(f"pass@{k} cannot be told from {len(judged)} samples")
+    right = sum(judged)
+    return 1.0 - math.comb(len(judged) - right, k) / math.comb(len(judged), k)
+
+
+def majority_right(samples: Samples) -> float | None:
+    """Whether the commonest answer is right; a tie gives the right one's part of it, as drawing lots would.
+
+    All right answers are one, however they are written. Others are told apart by what was extracted; samples without
+    an answer are one too, and can win. None where no sample could be judged.
+    """
+    judged = [sample for sample in samples if sample.correct is not None]
+    if not judged:
+        return None
+    votes = Counter((True, "") if s.correct else (False, (s.extracted or "").strip()) for s in judged)
+    most = max(votes.values())
+    first = [answer for answer, count in votes.items() if count == most]
+    return sum(right for right, _ in first) / len(first)
+
+
+def fewest(rows: Sequence[Samples]) -> int:
+    """The largest k that every judged row allows; 0 where no row has samples."""
+    counts = [sum(sample.correct is not None for sample in samples) for samples in rows]
+    return min((count for count in counts if count), default=0)
