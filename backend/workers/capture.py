@@ -95,13 +95,13 @@ def _said(
     verdicts: Sequence[Sequence[Verdict] | None], i: int
 ) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
     """What each reward extracted of completion i, and its reasons, cut to what is kept; empty where none said any."""
-    extracted = tuple(_cut(v[i].extracted) if v else None for v in verdicts)
-    reasons = tuple(_cut(v[i].reason) if v else None for v in verdicts)
+    extracted = tuple(cut(v[i].extracted) if v else None for v in verdicts)
+    reasons = tuple(cut(v[i].reason) if v else None for v in verdicts)
     return (extracted if any(e is not None for e in extracted) else ()), (reasons if any(reasons) else ())
 
 
-def _cut(said: Any) -> str | None:
-    """A reward of a user's may say what is no text."""
+def cut(said: Any) -> str | None:
+    """What a reward said, as far as it is kept. A reward of a user's may say what is no text."""
     text = said if said is None or isinstance(said, str) else str(said)
     return text if text is None or len(text) <= KEPT_CHARACTERS else text[:KEPT_CHARACTERS] + "…"
 

@@ -7,31 +7,39 @@ left and built by the same template as in training, the same rows and scorers ea
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from transformers import GenerationConfig, StoppingCriteria, StoppingCriteriaList
-
-from backend.workers.capture import completion_text, prompt_text, truth_text
+from backend.evaluation.strict import strict
+from backend.rewards.verdict import Verdict
+from backend.workers.capture import PROMPT_ID, completion_text, cut, prompt_text, truth_text
+from backend.workers.evaluate_decoding import Wanted, generate
 from backend.workers.reward_calls import RewardFunction, weighted_total
 from backend.workers.rows import Row, prompt_ids
 from storage.records import Evaluation, EvaluationItem, When
 
+COLUMN_LENGTH = 80  # characters of a text that is still a category, not a text
+
 
 @dataclass(frozen=True, slots=True)
 class Scorers:
-    """`rewards` and `weights` as in training. `correct` and `formatted` decide the two rates; None: cannot tell."""
+    """`rewards` and `weights` as in training. `correct` and `formatted` decide the two rates; None: cannot tell.
+
+    `names`: of the rewards, in their order. `said`: what `correct` said of the completions of its last call, in their
+    order; empty where it tells nothing. `prefilled`: the chat template has opened the thought.
+    """
 
     rewards: Sequence[RewardFunction]
     weights: Sequence[float]
     correct: RewardFunction | None
     formatted: RewardFunction | None
+    names: Sequence[str] = ()
+    said: Callable[[], Sequence[Verdict]] = tuple
+    prefilled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +49,6 @@ class Judged:
     rows: int
     correct: int
     formatted: int
-
-
-class _StopGeneration(StoppingCriteria):
-    def __init__(self, check: Callable[[], None]) -> None:
-        self._check = check
-
-    def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
-        self._check()
-        return torch.zeros(input_ids.shape[0], dtype=torch.bool, device=input_ids.device)
-
-
-@contextlib.contextmanager
-def _greedy(model: Any, config: GenerationConfig) -> Iterator[None]:
-    """Evaluation mode, and `config` in place of the model's own sampling settings, which would fill its gaps."""
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model
-    own, training = base.generation_config, model.training
-    base.generation_config = config
-    model.eval()
-    try:
-        yield
-    finally:
-        base.generation_config = own
-        model.train(training)
 
 
 def generate_greedy(
@@ -85,32 +70,19 @@ def generate_greedy(
     """
     prompts = [prompt_ids(row["prompt"], tokenizer, template_kwargs) for row in rows]
     order = sorted(range(len(rows)), key=lambda i: len(prompts[i]))
-    config = GenerationConfig(
-        do_sample=False,
+    answers = generate(
+        model,
+        tokenizer,
+        [Wanted(prompts[i]) for i in order],
         max_new_tokens=max_new_tokens,
-        eos_token_id=list(eos_ids),
-        pad_token_id=tokenizer.pad_token_id,
-        bos_token_id=tokenizer.bos_token_id,
-        disable_compile=True,
+        batch_size=batch_size,
+        eos_ids=eos_ids,
+        check_stop=check_stop,
+        on_batch=on_batch,
     )
     found: list[list[int]] = [[] for _ in rows]
-    with _greedy(model, config), torch.no_grad():
-        for start in range(0, len(order), batch_size):
-            chosen = order[start : start + batch_size]
-            width = max(len(prompts[i]) for i in chosen)
-            pad = [[tokenizer.pad_token_id] * (width - len(prompts[i])) for i in chosen]
-            ids = torch.tensor([p + prompts[i] for p, i in zip(pad, chosen, strict=True)], device=model.device)
-            mask = torch.tensor([[0] * len(p) + [1] * (width - len(p)) for p in pad], device=model.device)
-            output = model.generate(
-                input_ids=ids,
-                attention_mask=mask,
-                generation_config=config,
-                stopping_criteria=StoppingCriteriaList([_StopGeneration(check_stop)]),
-            )
-            for i, tokens in zip(chosen, output[:, width:].tolist(), strict=True):
-                end = next((at + 1 for at, token in enumerate(tokens) if token in eos_ids), len(tokens))
-                found[i] = tokens[:end]
-            on_batch(min(start + batch_size, len(order)))
+    for i, tokens in zip(order, answers, strict=True):
+        found[i] = tokens
     return found
 
 
@@ -136,8 +108,19 @@ def _known(scores: Sequence[float | None]) -> int:
     return sum(score is not None and not math.isnan(score) for score in scores)
 
 
-def _full(score: float | None) -> bool:
-    return score is not None and score >= 1.0 - 1e-6
+def _full(score: float | None) -> bool | None:
+    return None if score is None or math.isnan(score) else score >= 1.0 - 1e-6
+
+
+def columns_of(row: Row) -> dict[str, Any]:
+    """The row's other values that rows can be sorted by: numbers, true and false, and short texts."""
+    own = ("prompt", "ground_truth", PROMPT_ID)
+    return {
+        name: value
+        for name, value in row.items()
+        if name not in own
+        and (isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= COLUMN_LENGTH))
+    }
 
 
 def score(
@@ -145,8 +128,8 @@ def score(
 ) -> tuple[list[EvaluationItem], Judged]:
     """One item a row. A row is correct when the accuracy reward gives it its full 1; formatted likewise.
 
-    A row whose score is None (no ground truth that the reward can read) stands among the items as not correct, and
-    is not counted as judged.
+    A row whose score is None (no ground truth that the reward can read) is neither correct nor wrong: None, and not
+    counted as judged.
     """
     if not rows:
         return [], Judged(0, 0, 0)
@@ -155,16 +138,24 @@ def score(
         text if isinstance(row["prompt"], str) else [{"role": "assistant", "content": text}]
         for row, text in zip(rows, texts, strict=True)
     ]
-    by_reward = [_call(f, rows, completions, completion_ids) for f in scorers.rewards]
-    called = {id(f): scores for f, scores in zip(scorers.rewards, by_reward, strict=True)}  # none is called twice
-    correct, shaped = (
-        called.get(id(f)) or (_call(f, rows, completions, completion_ids) if f else [None] * len(rows))
-        for f in (scorers.correct, scorers.formatted)
-    )
+    by_reward: list[list[Any]] = []
+    called: dict[int, list[Any]] = {}  # none is called twice
+    said: Sequence[Verdict] = ()
+    for function in (*scorers.rewards, scorers.correct, scorers.formatted):
+        if function is not None and id(function) not in called:
+            called[id(function)] = _call(function, rows, completions, completion_ids)
+            if function is scorers.correct:
+                said = scorers.said()
+    by_reward = [called[id(f)] for f in scorers.rewards]
+    nobody = [None] * len(rows)
+    correct, shaped = (called[id(f)] if f is not None else nobody for f in (scorers.correct, scorers.formatted))
+    verdicts = said if len(said) == len(rows) else [Verdict(None)] * len(rows)
+    names = scorers.names or [str(getattr(f, "__name__", k)) for k, f in enumerate(scorers.rewards)]
     items = []
     for i, row in enumerate(rows):
         text, prompt_format = prompt_text(row["prompt"])
         ids = completion_ids[i]
+        scores = [each[i] for each in by_reward]
         items.append(
             EvaluationItem(
                 prompt=text,
@@ -175,14 +166,31 @@ def score(
                 formatted=_full(shaped[i]),
                 tokens=len(ids),
                 eos=bool(ids) and ids[-1] in eos_ids,
-                reward=weighted_total([scores[i] for scores in by_reward], scorers.weights),
+                reward=weighted_total(scores, scorers.weights),
+                strict=strict(texts[i], row.get("ground_truth"), scorers.prefilled),
+                extracted=cut(verdicts[i].extracted),
+                reason=cut(verdicts[i].reason),
+                rewards=dict(zip(names, scores, strict=True)),
+                columns=columns_of(row),
             )
         )
     return items, Judged(len(rows), _known(correct), _known(shaped))
 
 
+def judged_of(items: Sequence[EvaluationItem]) -> Judged:
+    """The same counts from stored items."""
+    return Judged(len(items), sum(i.correct is not None for i in items), sum(i.formatted is not None for i in items))
+
+
 def summarise(
-    items: Sequence[EvaluationItem], judged: Judged, *, when: When, step: int, dataset: str, seconds: float
+    items: Sequence[EvaluationItem],
+    judged: Judged,
+    *,
+    when: When,
+    step: int,
+    dataset: str,
+    seconds: float,
+    settings: dict[str, Any] | None = None,
 ) -> Evaluation:
     """The five measures, accuracy and format rate over the rows that could be judged.
 
@@ -207,6 +215,7 @@ def summarise(
         mean_reward=math.fsum(rewards) / len(rewards) if rewards else None,
         dataset=dataset,
         seconds=seconds,
+        settings=settings or {},
     )
 
 
@@ -223,6 +232,7 @@ def evaluate(
     batch_size: int,
     eos_ids: Sequence[int],
     template_kwargs: dict[str, Any] | None = None,
+    settings: dict[str, Any] | None = None,
     check_stop: Callable[[], None] = lambda: None,
     on_batch: Callable[[int], None] = lambda done: None,
 ) -> tuple[Evaluation, list[EvaluationItem], Judged]:
@@ -241,7 +251,8 @@ def evaluate(
     )
     items, judged = score(rows, ids, tokenizer, eos_ids, scorers)
     seconds = time.perf_counter() - begin
-    return summarise(items, judged, when=when, step=step, dataset=dataset, seconds=seconds), items, judged
+    summary = summarise(items, judged, when=when, step=step, dataset=dataset, seconds=seconds, settings=settings)
+    return summary, items, judged
 
 
 def identical_answers(items: Sequence[EvaluationItem]) -> bool:

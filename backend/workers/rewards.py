@@ -20,6 +20,7 @@ from storage.records import Generation
 ERROR_EVENTS = 50  # a reward that fails on everything must not fill the database
 # Rewards that say whether an answer is right, in the order in which an evaluation looks for one.
 DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
+OWN_SCORERS = ("reasoning_gym",)  # of a task: they look at a column that only its rows have
 
 
 class Rewards:
@@ -29,17 +30,18 @@ class Rewards:
         self._job = job
         self._told = 0
         self._silent: set[tuple[str, str]] = set()
-        config = job.config.model_copy(update={"reward_args": self._arguments(tokenizer, rows)})
+        self.opened = thought_is_open(tokenizer, dict(job.config.chat_template_kwargs or {}), rows)
+        config = job.config.model_copy(update={"reward_args": self._arguments()})
         self._functions = [self._made(config, name) for name in config.rewards]
         self.names = tuple(distinct_names(self._functions))
         self.checked = [checked(f, n, self._failed) for f, n in zip(self._functions, self.names, strict=True)]
         self.weights = [float(w) for w in config.reward_weights or [1.0] * len(self.names)]
 
-    def _arguments(self, tokenizer: Any, rows: Sequence[Row]) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         """The settings' own, and `prefilled` where the chat template opens the thought and nothing else is set."""
         job, config = self._job, self._job.config
         args, changed = config.reward_args, []
-        if thought_is_open(tokenizer, dict(config.chat_template_kwargs or {}), rows):
+        if self.opened:
             args, changed = effective.with_open_thought(config.rewards, config.reward_args)
         if changed:
             job.writer.event(
@@ -62,17 +64,29 @@ class Rewards:
         return Extremes.of(bounds, self.weights)
 
     def scorers(self, columns: Sequence[str]) -> Scorers:
-        """For evaluation: what decides "correct" and "formatted" in the run itself, else the built-in `accuracy` and
-        `format` where the rows allow."""
-        correct = next((name for name in DECIDE_CORRECT if name in self.names), "accuracy")
-        return Scorers(self.checked, self.weights, self._rate(correct, columns), self._rate("format", columns))
+        """For evaluation: what decides "correct" and "formatted" in the run itself, else what the rows allow of the
+        built-in rewards: the task's own scorer, `accuracy`; `format`."""
+        decides = next((name for name in DECIDE_CORRECT if name in self.names), None)
+        if decides is None:
+            decides = next(name for name in (*OWN_SCORERS, "accuracy") if name == "accuracy" or _fits(name, columns))
+        correct, within = self._rate(decides, columns)
+        formatted, _ = self._rate("format", columns)
+        said = getattr(within, "take_verdicts", tuple)
+        return Scorers(self.checked, self.weights, correct, formatted, self.names, said, self.opened)
 
-    def _rate(self, name: str, columns: Sequence[str]) -> Any:
+    def _rate(self, name: str, columns: Sequence[str]) -> tuple[Any, Any]:
+        """(the checked function, the one within it), None where the rows lack what it needs."""
         if name in self.names:
-            return self.checked[self.names.index(name)]
-        if name not in registry.names() or not set(registry.spec(name).columns) <= set(columns):
-            return None
-        return checked(registry.get(name), name, self._failed)
+            at = self.names.index(name)
+            return self.checked[at], self._functions[at]
+        if not _fits(name, columns):
+            return None, None
+        given = self._job.config.reward_args.get(name)
+        function = registry.get(name, {"prefilled": True} if self._prefills(name) and given is None else given)
+        return checked(function, name, self._failed), function
+
+    def _prefills(self, name: str) -> bool:
+        return self.opened and "prefilled" in {argument.name for argument in registry.spec(name).arguments}
 
     def _failed(self, name: str, index: int, completion: Any, trace: str) -> None:
         self._tell(name, index, str(completion), trace)
@@ -128,3 +142,8 @@ def thought_is_open(tokenizer: Any, template_kwargs: dict[str, Any], rows: Seque
     if not isinstance(prompt, str):
         prompt = tokenizer.apply_chat_template(prompt, add_generation_prompt=True, tokenize=False, **template_kwargs)
     return str(prompt).rstrip().endswith("<think>")
+
+
+def _fits(name: str, columns: Sequence[str]) -> bool:
+    """Whether a built-in reward can be had here, and the rows have what it looks at."""
+    return name in registry.names() and set(registry.spec(name).columns) <= set(columns)

@@ -143,7 +143,7 @@ def test_an_asynchronous_reward_is_waited_for(tiny: tuple[Any, Any]) -> None:
 
     _, tokenizer = tiny
     items, judged = ev.score(rows()[:2], [EOS, EOS], tokenizer, EOS, ev.Scorers([later], [2.0], later, None))
-    assert [(i.correct, i.reward) for i in items] == [(True, 2.0), (False, None)]
+    assert [(i.correct, i.reward) for i in items] == [(True, 2.0), (None, None)]
     assert judged == ev.Judged(2, 1, 0)
 
 
