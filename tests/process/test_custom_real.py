@@ -1,4 +1,4 @@
-"""A custom reward from the command line to a trained step of the embedded model, whose build takes minutes."""
+"""A custom reward from the command line to a trained step of the embedded model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def short(completions, completion_ids, trainer_state, log_extra, log_metric, lon
 
 
 def test_two_steps_of_the_embedded_model(tmp_path: Path) -> None:
-    home, file = tmp_path / "home", tmp_path / "short.py"
+    home, file = embedded_home(tmp_path / "home"), tmp_path / "short.py"
     file.write_text(SOURCE, encoding="utf-8")
     assert backend(home, "rewards", "save", str(file), "--name", "short")["version"] == 1
     sets = [

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from backend.settings import PROJECT
+from tests.embedded_home import embedded_home
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -26,7 +27,7 @@ def backend(home: Path, *words: str) -> Any:
 
 def test_the_estimate_holds_in_a_real_run(tmp_path: Path) -> None:
     """A run that does not move (learning rate 0) over many prompts, and a probe of other samples of the same model."""
-    home = tmp_path / "home"
+    home = embedded_home(tmp_path / "home")
     probe = backend(home, "probe", *SAME, "--prompts", "96", "--completions", "16")
     assert probe["state"] == "succeeded"
     assert probe["prompts"] == 96

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from backend.settings import PROJECT
+from tests.embedded_home import trained_home
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
@@ -24,13 +25,11 @@ def backend(home: Path, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_the_quickstart_learns_from_an_empty_home(tmp_path: Path) -> None:
+def test_the_quickstart_learns_from_an_empty_home() -> None:
     """A cold build included: at most 55% before, at least 85% after. How long it takes is docs/log.md's business."""
-    run = backend(tmp_path / "home", "train", "--preset", "quickstart", "--wait")
-    assert run["state"] == "succeeded"
-    shown = backend(tmp_path / "home", "show", run["run"])
-    before, after = shown["evaluations"]
-    assert (before["when"], after["when"]) == ("before", "after")
+    home, run = trained_home()
+    shown = backend(home, "show", run)
+    before, after = (next(e for e in shown["evaluations"] if e["when"] == when) for when in ("before", "after"))
     assert before["n"] == after["n"] >= 200
     assert before["accuracy"] <= 0.55
     assert after["accuracy"] >= 0.85
