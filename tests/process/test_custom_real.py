@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.custom_support import NO_SANDBOX
+from tests.embedded_home import embedded_home
 from tests.process.test_recipes_real import backend
 
 pytestmark = [
