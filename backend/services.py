@@ -93,7 +93,7 @@ class Services:
         require(found, accept)
         run_id = runs.create(self.settings, self.db, checked, preset)
         for warning in found["warns"]:
-            data = {"id": warning["id"], "reward": warning["reward"]}
+            data = {"id": warning["id"], "reward": warning["reward"], "words": warning["words"]}
             tell(self.db, run_id, "accepted", f"started all the same: {warning['words']['en']}", "warn", data)
         self.reconcile()
         return self.get(run_id)
