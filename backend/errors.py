@@ -23,3 +23,11 @@ class NotFound(StudioError):
 
 class WrongState(StudioError):
     """The run exists but its state does not allow this. Exit code 2 at the command line, 409 over HTTP."""
+
+
+class TooMany(StudioError):
+    """A limit that is shared with others is reached; later it may do. Exit code 1, 429 over HTTP."""
+
+
+class Forbidden(Refused):
+    """Not on this machine, whatever the input: a public demo. Exit code 2, 403 over HTTP."""

@@ -15,6 +15,12 @@ ADVISORY_LOCK = 5_071_830_212  # PostgreSQL has no immediate transaction; this s
 
 def waiting(db: Database) -> list[str]:
     """The ids of the queued runs, the one that was asked for first in front; none while a run is active."""
+    queued, active = line(db)
+    return [] if active else queued
+
+
+def line(db: Database) -> tuple[list[str], int]:
+    """The ids of the queued runs, the one that was asked for first in front, and how many runs are active."""
     asked = (
         select(func.max(m.attempt.c.started_at))
         .where(m.attempt.c.run_key == m.run.c.key)
@@ -22,10 +28,8 @@ def waiting(db: Database) -> list[str]:
         .scalar_subquery()
     )
     with db.read() as connection:
-        if _active(connection):
-            return []
         query = select(m.run.c.id).where(m.run.c.state == RunState.QUEUED, ~m.run.c.deleted)
-        return list(connection.execute(query.order_by(asked, m.run.c.key)).scalars())
+        return list(connection.execute(query.order_by(asked, m.run.c.key)).scalars()), _active(connection)
 
 
 def claim(db: Database, run_id: str) -> bool:
@@ -42,6 +46,6 @@ def claim(db: Database, run_id: str) -> bool:
     return True
 
 
-def _active(connection: Connection) -> bool:
+def _active(connection: Connection) -> int:
     query = select(func.count()).select_from(m.run).where(m.run.c.state.in_(ACTIVE), ~m.run.c.deleted)
-    return connection.execute(query).scalar_one() > 0
+    return connection.execute(query).scalar_one()

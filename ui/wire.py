@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from backend.errors import NotFound, StudioError, WrongState
+from backend.errors import Forbidden, NotFound, StudioError, TooMany, WrongState
 from backend.settings import RUN_ID
 from backend.text import Text
 from ui.door import Door
@@ -27,6 +27,7 @@ FAULT = Text(
     ko="서버에서 문제가 발생했습니다. 자세한 내용은 서버 로그에 있습니다.",
 )
 Handler = Callable[["Call"], Any]
+STATUS: dict[type[StudioError], int] = {NotFound: 404, WrongState: 409, TooMany: 429, Forbidden: 403}
 
 
 class BadRequest(StudioError):
@@ -140,8 +141,7 @@ def failure(error: StudioError) -> Response:
     report = getattr(error, "report", None)
     if report is not None:
         body["report"] = report
-    status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, WrongState) else 422
-    return answer(body, status)
+    return answer(body, next((status for kind, status in STATUS.items() if isinstance(error, kind)), 422))
 
 
 def check_json(check: Any) -> dict[str, Any]:
