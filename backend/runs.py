@@ -35,7 +35,7 @@ STRUCTURAL = (
     "model", "model_args", "model_revision", "peft", "lora_r", "lora_alpha", "lora_target_modules",
     "lora_modules_to_save", "use_rslora", "use_dora", "lora_use_rslora", "lora_use_dora", "dataset", "dataset_args",
     "dataset_sha256",
-    "eval_size", "stages", "seed", "data_seed",
+    "eval_size", "stages", "seed", "data_seed", "evaluation",
 )  # fmt: skip
 GRACE_S = 60.0
 GRACE_VARIABLE = "GRPO_STUDIO_STOP_GRACE_S"
@@ -72,9 +72,17 @@ def create(settings: Settings, db: Database, checked: Any, preset: str | None) -
 
 
 def _pinned(settings: Settings, run_id: str, config: Mapping[str, Any]) -> dict[str, int]:
-    """The versions of the custom rewards, whose sources the run's folder now holds."""
+    """The versions of the custom rewards, whose sources the run's folder now holds. An evaluation takes those of the
+    run that it evaluates, also when the library has them no more."""
     wanted = config.get("reward_versions") or {}
-    return custom.pin(settings.home, settings.run_dir(run_id), config.get("rewards") or (), wanted)
+    evaluated = str((config.get("evaluation") or {}).get("run") or "")
+    versions: dict[str, int] = {}
+    for name in config.get("rewards") or ():
+        shelf = settings.home
+        if evaluated:
+            shelf = custom.home_of(settings.run_dir(evaluated), settings.home, name, wanted.get(name))
+        versions |= custom.pin(shelf, settings.run_dir(run_id), [name], wanted)
+    return versions
 
 
 @contextlib.contextmanager
@@ -237,11 +245,18 @@ def resume(
     _refuse_structural(changed)
     with _folder_in_words(settings.run_dir(run.id)), launcher.require_lock(settings, run.id):
         # Hashes are compared as the worker will, so that both come to the same step.
-        point = checkpoints.resume_point(settings.run_dir(run.id))
+        point = _resume_point(settings, run)
         try:
             return begin_attempt(db, run.id, point.step, changed, config, phase=point.phase)
         except ValueError as error:
             raise WrongState(Text(en=str(error), ko=f"실행 {run.id}을(를) 이어서 할 수 없습니다")) from error
+
+
+def _resume_point(settings: Settings, run: Run) -> checkpoints.ResumePoint:
+    """An evaluation has no steps: what it stored at step 0 holds, and it goes on with the rows that are missing."""
+    if run.config.get("stages") == ["evaluate"]:
+        return checkpoints.ResumePoint("train", 0, None)
+    return checkpoints.resume_point(settings.run_dir(run.id))
 
 
 def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:

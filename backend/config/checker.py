@@ -15,6 +15,7 @@ from backend.config.plan import make_plan
 from backend.config.report import Check, Note, Problem, as_change, change
 from backend.config.rules import run_rules
 from backend.config.rules.base import Facts
+from backend.config.rules.evaluated import concerns
 from backend.config.schema import FIELDS, RunConfig
 from backend.config.surroundings import DATA_FIELDS, has_own_warmup, model_facts, own_rows, row_count
 from backend.config.tried import Tried
@@ -56,7 +57,11 @@ def check(
         tried = Tried(provisional, facts, frozenset(unreadable))
         problems = [tried.usable(p) if p.field in unreadable else p for p in problems]
     problems += run_rules(provisional, facts, frozenset(unreadable))
-    problems = [_as_written(problem, raw) for problem in problems]
+    problems = [
+        _as_written(problem, raw)
+        for problem in problems
+        if problem.field in unreadable or concerns(provisional, problem)
+    ]
     if unreadable:
         return Check(None, problems, notes, None)
     notes += find_notes(provisional, facts, set(good))

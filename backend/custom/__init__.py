@@ -4,7 +4,7 @@ from backend.custom.columns import mapping_for
 from backend.custom.description import Description, describe, names
 from backend.custom.library import Library, Version
 from backend.custom.naming import ON_SPACE
-from backend.custom.pinned import of_run, pin
+from backend.custom.pinned import home_of, of_run, pin
 from backend.custom.resolving import check_args, is_file, resolve
 from backend.custom.reward import BrokenReward, CustomReward
 from backend.settings import on_space
@@ -18,6 +18,7 @@ __all__ = [
     "Version",
     "check_args",
     "describe",
+    "home_of",
     "is_file",
     "mapping_for",
     "names",

@@ -44,6 +44,7 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("reward_args_nobody", {"reward_args": {"nobody": {}}}, None),
     ("reward_args_accuracy", {"reward_args": {"accuracy": {"no_such_argument": 1}}}, None),
     ("stages", {"stages": ["grpo", "sft"]}, None),
+    ("evaluation_n", {"stages": ["evaluate"], "evaluation": {"n": 0}}, None),
     ("max_steps", {"max_steps": 0}, None),
     ("schedule_evaluation", {"lr_scheduler_type": "reduce_lr_on_plateau"}, None),
     ("schedule_evaluation", {"lr_scheduler_type": "greedy"}, None),

@@ -4,6 +4,7 @@ from backend.config.rules import (
     batch,
     custom,
     data,
+    evaluated,
     evaluation,
     hardware,
     logging,
@@ -18,6 +19,6 @@ from backend.config.rules import (
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "batch", "custom", "data", "evaluation", "find_all", "hardware", "logging", "lora", "model",
-    "objective", "reference", "rewards", "run_rules", "training", "vllm",
+    "RULES", "Facts", "batch", "custom", "data", "evaluated", "evaluation", "find_all", "hardware", "logging",
+    "lora", "model", "objective", "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip
