@@ -53,6 +53,7 @@ def stages_of(config: Mapping[str, Any]) -> list[str]:
     if "grpo" in chosen:
         stages += ["evaluate_before"] if config.get("evaluate_before", True) else []
         stages.append("grpo")
+        stages += ["evaluate_fresh"] if config.get("evaluate_steps") and config.get("keep_best", True) else []
         stages += ["evaluate_after"] if config.get("evaluate_after", True) else []
     if "probe" in chosen:
         stages.append("probe")

@@ -58,17 +58,41 @@ class StageCallback(TrainerCallback):
 
 
 class GRPOCallback(StageCallback):
-    """Besides, the split of a step's time, the signal of its groups, and throughput."""
+    """Besides, the split of a step's time, the signal of its groups, throughput, and evaluations between steps.
+
+    `trainer` and `during` (backend.workers.during) are set once they are made.
+    """
 
     def __init__(self, job: Job, meter: MemoryMeter) -> None:
         super().__init__(job, "train", meter)
         self.trainer: Any = None
+        self.during: Any = None
         self._begin = 0.0
         self._sampled_at: float | None = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """A stop may have left the evaluation of the step from which this attempt goes on."""
+        self.during.after_step(state.global_step)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._begin = time.perf_counter()
         self.trainer.step_begins()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """The evaluation comes before the step's checkpoint, so that no resume finds a checkpoint without it."""
+        self.during.trained(time.perf_counter() - self._begin)
+        super().on_step_end(args, state, control, **kwargs)
+        if self.job.stop.requested:
+            return
+        try:
+            took = self.during.after_step(state.global_step)
+        except StopHere:
+            # Not further: the step's log and its checkpoint are still to be written.
+            control.should_save = control.should_training_stop = True
+            control.should_evaluate = False
+            return
+        if self._sampled_at is not None:
+            self._sampled_at += took
 
     def own_metrics(self) -> dict[str, float]:
         now = time.perf_counter()

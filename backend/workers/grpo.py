@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from peft import LoraConfig
 from transformers import AutoTokenizer, BitsAndBytesConfig
 from trl.trainer.grpo_config import GRPOConfig
 
-from backend.workers import checkpoints, trl_adapter
+from backend.workers import checkpoints, fingerprint, trl_adapter
 from backend.workers import rows as run_rows
 from backend.workers.callbacks import GRPOCallback
+from backend.workers.during import During
 from backend.workers.evaluate import Judged, evaluate, identical_answers
 from backend.workers.job import Job
 from backend.workers.memory import MemoryMeter
@@ -19,8 +22,13 @@ from backend.workers.recorder import RecordedGRPOTrainer
 from backend.workers.rewards import Rewards
 from backend.workers.stop import StopHere
 from storage.reader import Reader
-from storage.records import Generation, When
+from storage.records import Evaluation, EvaluationItem, Generation, When
 from storage.runs import set_fields
+
+CONTROL = (
+    "this run is a control: inside each group the scores are handed out at random, so it can learn nothing from them; "
+    "what is recorded with the completions are the true scores, and the advantages that training took"
+)
 
 
 class GRPOStage:
@@ -29,7 +37,7 @@ class GRPOStage:
     def __init__(
         self, job: Job, model: str, train: list[run_rows.Row], held_out: list[run_rows.Row], data: str
     ) -> None:
-        self.job, self.held_out, self.data = job, held_out, data
+        self.job, self.model, self.held_out, self.data = job, model, held_out, data
         self.on_record: Callable[[Generation], Generation] = lambda record: record
         config = job.config
         job.enter("load")
@@ -65,10 +73,12 @@ class GRPOStage:
             tell=job.writer.event,
             manifest_facts=job.checkpoint_facts,
             keep=config.save_total_limit,
+            shuffle_rewards=config.shuffle_rewards,
         )
         callback.trainer = self.trainer
         self.tokenizer = tokenizer
         self._fit_rows(train)
+        self.during = callback.during = During(self)
 
     def _fit_rows(self, train: list[run_rows.Row]) -> None:
         """Leave out prompts that cannot be answered within the model's context, and say how many."""
@@ -110,8 +120,8 @@ class GRPOStage:
 
     def evaluate(self, when: When, step: int) -> None:
         """One of the two evaluations, unless an earlier attempt has stored it."""
-        job, config = self.job, self.job.config
-        stored = next((e for e in Reader(job.db).evaluations(job.run.id) if e.when == when), None)
+        job = self.job
+        stored = next((e for e in Reader(job.db).evaluations(job.run.id) if (e.when, e.step) == (when, step)), None)
         if stored is not None:
             job.evaluation_s = stored.seconds
             return
@@ -119,12 +129,28 @@ class GRPOStage:
             job.writer.event("evaluation_skipped", "there are no held-out rows to evaluate on", "warn")
             return
         job.begin(f"evaluate_{when}", len(self.held_out))
+        summary, items = self.answer(self.held_out, when, step, job.step)
+        job.writer.evaluation(summary, items)
+        job.evaluation_s = summary.seconds
+        if identical_answers(items):
+            job.writer.event("identical_answers", f"all {len(items)} answers of this evaluation are the same", "warn")
+
+    def answer(
+        self,
+        rows: Sequence[run_rows.Row],
+        when: When,
+        step: int,
+        on_batch: Callable[[int], None],
+        settings: dict[str, Any] | None = None,
+    ) -> tuple[Evaluation, list[EvaluationItem]]:
+        """Greedy answers of the weights in memory to `rows`, scored; nothing is stored. StopHere on a stop."""
+        job, config = self.job, self.job.config
         with self.trainer.accelerator.autocast():
             summary, items, judged = evaluate(
                 self.trainer.accelerator.unwrap_model(self.trainer.model),
                 self.tokenizer,
-                self.held_out,
-                self.rewards.scorers(list(self.held_out[0])),
+                rows,
+                self.rewards.scorers(list(rows[0])),
                 when=when,
                 step=step,
                 dataset=self.data,
@@ -133,14 +159,18 @@ class GRPOStage:
                 eos_ids=self.trainer.eos_token_ids,
                 template_kwargs=self.template_kwargs,
                 check_stop=job.stop.check,
-                on_batch=job.step,
+                on_batch=on_batch,
             )
-        job.writer.evaluation(summary, items)
         self.rewards.tell_failures()
-        job.evaluation_s = summary.seconds
-        self._tell_unjudged(judged, when)
-        if identical_answers(items):
-            job.writer.event("identical_answers", f"all {len(items)} answers of this evaluation are the same", "warn")
+        if when != "during":  # which would tell the same each time
+            self._tell_unjudged(judged, when)
+        how = {
+            "rows": len(rows),
+            "greedy": True,
+            "max_completion_length": config.max_completion_length,
+            "batch_size": config.evaluate_batch_size,
+        }
+        return dataclasses.replace(summary, settings=summary.settings | how | (settings or {})), items
 
     def _tell_unjudged(self, judged: Judged, when: When) -> None:
         if judged.correct == judged.rows:
@@ -163,10 +193,17 @@ class GRPOStage:
         job, trainer = self.job, self.trainer
         last = self._resume_point()
         total = trainer.planned_steps()
+        if last is None:
+            # What is in memory is what `model` holds, an adapter aside, which is not counted.
+            fingerprint.record_base(job.run_dir, trainer.accelerator.unwrap_model(trainer.model), self.model)
         after = job.evaluation_s if job.config.evaluate_after else 0.0
         job.begin("grpo", total, last[1] if last else 0, after)
+        self.during.begin(last[1] if last else 0, total)
+        if job.config.shuffle_rewards:
+            job.writer.event("control", CONTROL, "warn", {"control_of": job.config.control_of})
         if last and last[1] >= total:
             trainer.load_weights(last[0])
+            self.during.after_step(last[1])
             return last[1]
         try:
             trainer.train(resume_from_checkpoint=str(last[0]) if last else None)
@@ -197,6 +234,14 @@ class GRPOStage:
         self.job.enter("checkpoint")
         final = self.job.run_dir / "final"
         checkpoints.forget_manifest(final)
-        self.trainer.save_model(str(final))
+        self.write_weights(final)
         checkpoints.write_manifest(final, step=self.trainer.state.global_step, run=self.job.run.id)
         return final
+
+    def write_weights(self, folder: Path) -> None:
+        """The model or adapter in memory, with its tokenizer."""
+        self.trainer.save_model(str(folder))
+
+    def conclude(self, step: int, final: Path) -> None:
+        """After the last step, saved in `final`: whether the best weights on the way are better than these."""
+        self.during.conclude(step, final)

@@ -78,6 +78,8 @@ USUAL_PART = {
     "reward": ("reward", "what the reward functions hold"),
     "evaluation": ("kv_cache", "the KV cache of the evaluation batch"),
     "evaluate_before": ("kv_cache", "the KV cache of the evaluation batch"),
+    "evaluate_during": ("kv_cache", "the KV cache of the evaluation batch"),
+    "evaluate_fresh": ("kv_cache", "the KV cache of the evaluation batch"),
     "evaluate_after": ("kv_cache", "the KV cache of the evaluation batch"),
     "load": ("weights", "the model's weights"),
 }
@@ -86,6 +88,8 @@ _PARTS_OF = {
     "generation": {"kv_cache", "kv", "weights", "vllm"},
     "load": {"weights", "reference", "vllm"},
     "evaluate_before": {"kv_cache", "kv", "weights"},
+    "evaluate_during": {"kv_cache", "kv", "weights", "optimizer"},
+    "evaluate_fresh": {"kv_cache", "kv", "weights", "optimizer"},
     "evaluate_after": {"kv_cache", "kv", "weights", "optimizer"},
 }
 

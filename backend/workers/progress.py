@@ -34,6 +34,10 @@ class StageClock:
             self.mean_s += weight * (took - self.mean_s)
         self.done, self.now = done, now
 
+    def aside(self, seconds: float) -> None:
+        """So much went by on something that is no step (an evaluation between two)."""
+        self.now += seconds
+
     @property
     def eta_s(self) -> float | None:
         """Seconds to the end of the run, None before there have been enough steps to tell."""

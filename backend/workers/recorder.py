@@ -20,7 +20,7 @@ from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import RepeatSampler
 
 from backend.rewards.verdict import Verdict
-from backend.workers import carried, checkpoints
+from backend.workers import carried, checkpoints, shuffle
 from backend.workers.capture import StepCapture, generation_record
 from backend.workers.sampler import EpochRepeatSampler
 from backend.workers.signal_share import Extremes
@@ -69,7 +69,8 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
     `on_generation(record)` is called on the training thread with finished records; `extremes` as in signal_share.
     `verdicts()` gives those of each reward function's last call.
     `phase_of(name)` is told what begins ("generation", "reward", "update"), for the words of a failure.
-    `tell(kind, message, level, data)` records an event.
+    `tell(kind, message, level, data)` records an event. With `shuffle_rewards` the trainer learns from scores that have
+    changed places inside each group; what is recorded are the true ones, and the advantages that it took.
     """
 
     model: Any
@@ -89,9 +90,11 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
         tell: Callable[[str, str, Any, dict[str, Any]], None],
         manifest_facts: Callable[[], dict[str, Any]],
         keep: int | None,
+        shuffle_rewards: bool = False,
         **kwargs: Any,
     ) -> None:
         self._on_generation = on_generation
+        self._shuffle_rewards = shuffle_rewards
         self._take_verdicts = verdicts
         self._stop = stop
         self._phase_of = phase_of
@@ -147,6 +150,10 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
             self.capture.reward_s += time.perf_counter() - begin
         self._scored = (inputs, completions, completion_ids_list, rewards)
         self._phase_of("update" if self.model.training else "evaluation")
+        if self._shuffle_rewards and self.model.training:
+            # _step tells the generations of one optimizer step apart, and is the same after a resume.
+            key = (int(self.args.seed), int(self.state.global_step), int(self._step))
+            return shuffle.shuffled(rewards, self.num_generations, key)
         return rewards
 
     def _generate_and_score_completions(self, inputs: Any) -> dict[str, Any]:

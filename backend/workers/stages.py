@@ -1,4 +1,4 @@
-"""The stages of one attempt, in order: build, sft, evaluate_before, grpo, evaluate_after."""
+"""The stages of one attempt, in order: build, sft, evaluate_before, grpo, evaluate_fresh, evaluate_after."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class Attempt:
         if config.evaluate_before:
             stage.evaluate("before", 0)
         step = stage.train()
-        stage.save()
+        final = stage.save()
+        stage.conclude(step, final)
         if config.evaluate_after:
             stage.evaluate("after", step)
 

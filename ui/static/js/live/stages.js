@@ -1,6 +1,6 @@
 // The stages of a run as one bar: what is done, what runs, what is to come, and how long it takes.
 const ENDED = ['succeeded', 'failed', 'stopped', 'lost'];
-const WEIGHT = { build: 2, sft: 2, evaluate_before: 1, grpo: 6, evaluate_after: 1 };
+const WEIGHT = { build: 2, sft: 2, evaluate_before: 1, grpo: 6, evaluate_fresh: 1, evaluate_after: 1 };
 
 export class Stages {
   constructor(root, ctx) {
