@@ -56,7 +56,10 @@ export function updateBadge(badge, run) {
 function runPicker() {
   const select = h('select', { id: 'run-picker', class: 'input', tt: { 'aria-label': 'app.choose_run' } });
   const status = h('span', { id: 'run-status', class: 'num' });
-  select.addEventListener('change', () => state.set({ run: select.value, tab: state.get().tab === 'runs' || state.get().tab === 'new' ? 'live' : state.get().tab }));
+  select.addEventListener('change', () => {
+    const { tab, files } = state.get();
+    state.set({ run: select.value, tab: (tab === 'runs' && !files) || tab === 'new' ? 'live' : tab });
+  });
   const box = h('div', { class: 'run-picker' }, h('label', { class: 'caption', htmlFor: 'run-picker', t: 'app.run' }), select, status);
   const draw = () => {
     const runs = runlist.list() ?? [];

@@ -1,6 +1,6 @@
 // What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
-const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation'];
-const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation']; // what stands on one page means nothing on the next
+const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files'];
+const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files']; // what stands on one page means nothing on the next
 const listeners = new Set();
 
 function remembered(key) {

@@ -17,6 +17,7 @@ export function choices(run) {
   else if (can.stop && !run.stop_requested) list.push(['stop', 'runs.stop']);
   else if (can.stop_now) list.push(['stop_now', 'runs.stop_now']);
   if (can.resume) list.push(['resume', 'runs.resume']);
+  list.push(['files', 'exports.open']);
   if (can.delete) list.push(['delete', 'runs.delete']);
   return list;
 }
@@ -30,9 +31,9 @@ export function show(cell, run, redraw) {
   const focused = cell.contains(document.activeElement) ? document.activeElement.dataset.action : null;
   const buttons = list.map(([kind, key]) => h('button', {
     type: 'button',
-    class: `btn small r-action${kind === 'delete' || kind === 'open' ? ' ghost' : ''}`,
+    class: `btn small r-action${['delete', 'open', 'files'].includes(kind) ? ' ghost' : ''}`,
     data: { action: kind },
-    disabled: busy.has(run.id) && kind !== 'open',
+    disabled: busy.has(run.id) && kind !== 'open' && kind !== 'files',
     t: key,
     'aria-label': `${t(key)}: ${nameOf(run)}`,
     onclick: () => act(kind, run, redraw),
@@ -43,6 +44,7 @@ export function show(cell, run, redraw) {
 
 async function act(kind, run, redraw) {
   if (kind === 'open') return void state.set({ run: run.id, tab: 'live' });
+  if (kind === 'files') return void state.set({ run: run.id, tab: 'runs', files: '1' });
   const name = short(nameOf(run));
   if (kind === 'delete' && !(await confirm({ title: 'runs.delete_title', body: 'runs.delete_what', vars: { name }, action: 'runs.delete_yes' }))) return undefined;
   busy.add(run.id);

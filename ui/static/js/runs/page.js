@@ -5,6 +5,7 @@ import { fill, h, setText, toast } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import * as runlist from '../runlist.js';
 import * as state from '../state.js';
+import { FilesView } from '../exports/view.js';
 import { RunTable, fits } from './table.js';
 
 const OPEN_MS = 2000;
@@ -16,12 +17,14 @@ export function mount(root, ctx) {
   const filter = h('input', { id: 'runs-filter', type: 'search', class: 'input r-filter', autocomplete: 'off', spellcheck: 'false', tt: { placeholder: 'runs.filter', 'aria-label': 'runs.filter' } });
   const count = h('span', { class: 'caption r-count num', 'aria-live': 'polite' });
   const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => follow(event, { tab: 'new' }) });
-  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, newRun);
+  const disk = h('a', { class: 'btn r-disk', id: 'runs-disk', href: state.link({ tab: 'runs', files: 1 }), t: 'exports.title', onclick: (event) => follow(event, { tab: 'runs', files: '1' }) });
+  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, disk, newRun);
   const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null));
   const nothing = h('p', { class: 'r-none', hidden: true });
   const empty = emptyState();
   const page = h('div', { class: 'r-page' }, bar, lost, empty, table.root, nothing);
-  fill(root, page);
+  const files = new FilesView();
+  fill(root, page, files.root);
   let asOf = null;
 
   function draw() {
@@ -37,7 +40,7 @@ export function mount(root, ctx) {
     empty.hidden = runs === null || all.length > 0;
     table.root.hidden = shown.length === 0;
     filter.hidden = all.length === 0;
-    newRun.hidden = !empty.hidden;
+    newRun.hidden = disk.hidden = !empty.hidden;
     nothing.hidden = runs !== null && (shown.length > 0 || all.length === 0);
     if (runs === null) setText(nothing, t('runs.loading'));
     else if (!nothing.hidden) fill(nothing, t('runs.no_match', { query }), ' ', h('button', { class: 'btn small', type: 'button', t: 'runs.clear', onclick: clear }));
@@ -54,16 +57,22 @@ export function mount(root, ctx) {
 
   filter.addEventListener('input', draw);
   filter.addEventListener('keydown', (event) => { if (event.key === 'Escape') clear(); });
+  const show = () => {
+    if (ctx.isOpen('runs')) page.hidden = files.follow();
+  };
   runlist.onChange(draw);
   onLanguage(draw);
+  state.onChange(show);
   const pace = () => runlist.pace(ctx.isOpen('runs') ? OPEN_MS : AWAY_MS);
   ctx.onTab(() => {
     pace();
     if (ctx.isOpen('runs')) draw();
+    show();
   });
   setInterval(() => { if (ctx.isOpen('runs') && document.visibilityState !== 'hidden') draw(); }, AGES_MS);
   pace();
   draw();
+  show();
 }
 
 function follow(event, view) {
