@@ -1,0 +1,83 @@
+// Held-out accuracy while training: hollow points with their intervals, the best and the last marked, and what fresh
+// rows said of both.
+import { fill, h, svg } from '../dom.js';
+import { count, percent } from '../format.js';
+import { onLanguage, t } from '../i18n.js';
+import { between, csv, head, known, moved } from './parts.js';
+
+const HEIGHT = 220;
+const EDGE = { left: 44, right: 16, top: 14, bottom: 34 };
+
+export class Timeline {
+  constructor() {
+    this.chart = h('div', { class: 'ev-chart' });
+    this.words = h('p', { class: 'ev-said' });
+    this.facts = h('ul', { class: 'ev-plain caption num' });
+    this.root = h('section', { class: 'card', id: 'evaluate-timeline', hidden: true, tt: { 'aria-label': 'evaluate.timeline' } },
+      head('evaluate.timeline', h('span', { class: 'spacer' }), csv(() => `${this.run}-held-out`, () => this.#csv())), this.words, this.chart, this.facts);
+    new ResizeObserver(([entry]) => {
+      const width = Math.round(entry.contentRect.width);
+      if (width === this.width) return;
+      this.width = width;
+      this.#draw();
+    }).observe(this.chart);
+    onLanguage(() => this.#draw());
+  }
+
+  /** `found`: GET .../timeline, or null. Two points, before and after, are in the table already. */
+  draw(run, found) {
+    const worth = (found?.points ?? []).filter((one) => known(one.accuracy)).length > 2 || found?.fresh;
+    this.root.hidden = !worth;
+    if (!worth || !moved(this, [run, found])) return;
+    this.run = run;
+    this.found = found;
+    this.words.hidden = !found.words;
+    fill(this.words, found.words ? h('span', { t: found.words }) : null);
+    this.#draw();
+  }
+
+  #draw() {
+    if (!this.found || !this.width) return;
+    const { best, last, fresh } = this.found;
+    const points = this.found.points.filter((one) => known(one.accuracy));
+    const room = { x: this.width - EDGE.left - EDGE.right, y: HEIGHT - EDGE.top - EDGE.bottom };
+    const most = Math.max(1, ...points.map((one) => one.step));
+    const x = (step) => EDGE.left + (room.x * step) / most;
+    const y = (share) => EDGE.top + room.y * (1 - share);
+    const picture = svg('svg', { width: this.width, height: HEIGHT, viewBox: `0 0 ${this.width} ${HEIGHT}`, role: 'img', 'aria-label': points.map((one) => this.#say(one)).join('; ') });
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      picture.append(svg('line', { x1: EDGE.left, x2: this.width - EDGE.right, y1: y(share), y2: y(share), class: 'ev-grid' }), svg('text', { x: EDGE.left - 8, y: y(share) + 4, class: 'ev-tick', 'text-anchor': 'end' }, percent(share)));
+    }
+    const ticks = this.width < 460 ? 4 : 8;
+    const every = Math.max(1, Math.ceil(most / ticks / 5) * 5);
+    for (let step = 0; step <= most; step += every) picture.append(svg('text', { x: x(step), y: HEIGHT - EDGE.bottom + 18, class: 'ev-tick', 'text-anchor': 'middle' }, count(step)));
+    picture.append(svg('text', { x: this.width - EDGE.right, y: HEIGHT - 2, class: 'ev-tick', 'text-anchor': 'end' }, t('app.step')));
+    picture.append(svg('polyline', { points: points.map((one) => `${x(one.step)},${y(one.accuracy)}`).join(' '), class: 'ev-line' }));
+    for (const one of points) {
+      const title = svg('title', {}, this.#say(one));
+      const whisker = known(one.low) && known(one.high) ? svg('line', { x1: x(one.step), x2: x(one.step), y1: y(one.low), y2: y(one.high), class: 'ev-whisker' }) : '';
+      picture.append(svg('g', { class: 'ev-at' }, title, whisker, svg('circle', { cx: x(one.step), cy: y(one.accuracy), r: 4.5 })));
+    }
+    const flag = (one, kind, up) => {
+      if (!known(one?.step) || !known(one.accuracy)) return;
+      const [cx, cy] = [x(one.step), y(one.accuracy)];
+      const end = cx > this.width - 90 ? 'end' : cx < EDGE.left + 40 ? 'start' : 'middle';
+      const shape = kind === 'best' ? svg('path', { d: `M${cx},${cy - 8} l8,8 l-8,8 l-8,-8 z`, class: 'ev-best' }) : svg('rect', { x: cx - 7, y: cy - 7, width: 14, height: 14, class: 'ev-last' });
+      picture.append(shape, svg('text', { x: cx, y: up ? cy - 13 : cy + 22, class: 'ev-flag', 'text-anchor': end }, t(`evaluate.${kind}`)));
+    };
+    const together = best?.step === last?.step;
+    flag(last, 'last', false);
+    flag(best, 'best', !together || y(best?.accuracy ?? 0) > EDGE.top + 24);
+    fill(this.chart, picture);
+    const side = (key, one, n) => (known(one?.accuracy) ? h('li', null, `${t(key, { step: known(one.step) ? count(one.step) : '–', n: known(n) ? count(n) : '–' })}: ${percent(one.accuracy, 1)} (${between('accuracy', [one.low, one.high])})`) : null);
+    fill(this.facts, side('evaluate.best_at', best), side('evaluate.last_at', last), side('evaluate.best_fresh', fresh?.best, fresh?.n), side('evaluate.last_fresh', fresh?.last, fresh?.n));
+  }
+
+  #say(one) {
+    return t('evaluate.at_step', { step: count(one.step), share: percent(one.accuracy, 1), range: between('accuracy', [one.low, one.high]), n: count(one.n) });
+  }
+
+  #csv() {
+    return [['step', 'n', 'accuracy', 'low', 'high'], ...this.found.points.map((one) => [one.step, one.n, one.accuracy, one.low, one.high])];
+  }
+}
