@@ -6,9 +6,11 @@ and model cards are published.
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import tomllib
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from backend import device as machine
@@ -17,7 +19,7 @@ from backend.settings import PROJECT
 from backend.workers.job import Job
 from storage.reader import Reader
 
-NAME = "environment"
+NAME, ROWS = "environment", "rows"
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "bitsandbytes", "vllm")
 
 
@@ -69,6 +71,20 @@ def record(job: Job) -> None:
         job.writer.event("environment", f"this attempt runs with another environment: {listed}", "warn", changed)
     if found != before:
         job.writer.result(NAME, found)
+
+
+def record_rows(job: Job) -> None:
+    """Store under the result "rows" the SHA-256 of the two files that hold what this run trains on and is judged by:
+    the state of a stored set tells nothing of a generated one, nor of the split."""
+    folder = job.run_dir / "data"
+    found = {f"{name}_sha256": _sha256(folder / f"{name}.jsonl") for name in ("train", "eval")}
+    if Reader(job.db).results(job.run.id).get(ROWS) != found:
+        job.writer.result(ROWS, found)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:

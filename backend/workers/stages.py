@@ -48,6 +48,7 @@ class Attempt:
         job, config = self.job, self.job.config
         environment.record(job)
         train, held_out = self._rows()
+        environment.record_rows(self.job)
         model = self._model()
         if "sft" in config.stages:
             model = warm_up(job, model, held_out)
