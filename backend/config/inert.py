@@ -99,6 +99,15 @@ def find_inert(config: RunConfig, given: set[str]) -> list[Note]:
             Text("only with continuous batching", "연속 배칭을 켤 때만 쓰입니다"),
             "no_batching",
         )
+    if config.evaluate_steps is None:
+        say(
+            ("evaluate_rows", "evaluate_share", "keep_best"),
+            Text("only with evaluate_steps", "evaluate_steps를 정할 때만 쓰입니다"),
+            "no_evaluate_steps",
+        )
+    if "grpo" not in config.stages:
+        nothing = Text("nothing is trained with GRPO here", "GRPO 학습이 없습니다")
+        say(("evaluate_steps", "shuffle_rewards"), nothing, "no_grpo")
     if config.eval_strategy == "no":
         say(
             ("eval_steps", "per_device_eval_batch_size", "num_generations_eval", "eval_delay"),

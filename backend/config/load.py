@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from backend.config.batch import batch_plan, steps_per_epoch
+from backend.config.notes_evaluation import rows_on_the_way
 from backend.config.resolve import resolve
 from backend.config.rules.lora import four_bit, matches
 from backend.data import article_math
@@ -101,10 +102,21 @@ def sampled_in_one_evaluation(config: RunConfig) -> int:
     return rows * (config.num_generations_eval or config.num_generations)
 
 
+def _evaluated_on_the_way(config: RunConfig, steps: int) -> int:
+    """Rows answered greedily while training and, by the best and the last weights, after it. Over evaluate_share some
+    of these are left out; that is not counted off."""
+    if config.evaluate_steps is None:
+        return 0
+    rows = rows_on_the_way(config)
+    fresh = 2 * (config.eval_size - rows) if config.keep_best else 0
+    return steps // config.evaluate_steps * rows + fresh
+
+
 def work_of(config: RunConfig, steps: int, rows: int | None = None) -> Work:
     """The counts of a whole run of `steps` optimizer steps."""
     batch = batch_plan(config)
-    evaluations = int(config.evaluate_before) + int(config.evaluate_after)
+    evaluated = config.eval_size * (int(config.evaluate_before) + int(config.evaluate_after))
+    evaluated += _evaluated_on_the_way(config, steps)
     imitated = 0
     if "sft" in config.stages:
         per_step = config.sft_per_device_train_batch_size * config.sft_gradient_accumulation_steps
@@ -114,7 +126,7 @@ def work_of(config: RunConfig, steps: int, rows: int | None = None) -> Work:
         steps=steps,
         micro_batches=config.gradient_accumulation_steps,
         generations=math.ceil(steps / batch.cycle),
-        evaluated=config.eval_size * evaluations,
+        evaluated=evaluated,
         evaluation_batch=config.evaluate_batch_size,
         imitated=imitated,
         passes=int(not batch.on_policy) + int(config.beta > 0),

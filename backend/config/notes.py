@@ -8,6 +8,7 @@ from typing import Any
 from backend.config.batch import batch_plan, save_unit, total_steps
 from backend.config.inert import find_inert
 from backend.config.load import prompt_tokens, sampled_in_one_evaluation, trainer_evaluations
+from backend.config.notes_evaluation import evaluation_notes
 from backend.config.notes_objective import objective_notes
 from backend.config.plan import lighter, plan_memory
 from backend.config.report import Note
@@ -24,6 +25,7 @@ LORA_RATE_LOW, FULL_RATE_HIGH, ROUNDED_AWAY = 2e-6, 1e-5, 1e-5
 def find_notes(config: RunConfig, facts: Facts, given: set[str]) -> list[Note]:
     """All notes. `given`: the fields a person set; what is inert is only said of those (and of clipping)."""
     found = [*_data(config, facts), *_rate(config, facts), *objective_notes(config), *_saving(config, facts)]
+    found += evaluation_notes(config)
     return [*find_inert(config, given), *found, *_device(config, facts), *_memory(config, facts)]
 
 
