@@ -28,6 +28,7 @@ TEXTS: dict[str, Text] = {
         ko="마지막 체크포인트 이후의 학습은 사라집니다. 지금까지의 기록은 남습니다.",
     ),
     "live.cancel_queue": Text(en="Take out of the queue", ko="대기열에서 빼기"),
+    "live.evaluate": Text(en="Evaluate", ko="평가"),
     "live.resume": Text(en="Resume from the last checkpoint", ko="마지막 체크포인트에서 재개"),
     "live.stopping": Text(
         en="Saving a checkpoint; the run ends with the step at hand.",

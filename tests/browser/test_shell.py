@@ -87,7 +87,7 @@ def test_header_pages_and_address(page: Page, server: Server) -> None:
     page.goto(server.url)
     page.wait_for_selector(".studio-header nav a")
     names = page.locator(".studio-header nav a").all_inner_texts()
-    assert names == ["Runs", "New run", "Live", "Rewards", "Data"]
+    assert names == ["Runs", "New run", "Live", "Evaluate", "Chat", "Rewards", "Data"]
     for tab in ("new", "live", "runs"):
         page.click(f"#nav-{tab}")
         page.wait_for_selector(f"#page-{tab}", state="visible")

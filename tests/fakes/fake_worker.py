@@ -18,6 +18,7 @@ FAKE_NAN_AT=7         loss NaN and kl infinite at this step
 FAKE_PRINT_ENV=1      print the whole environment to the log
 FAKE_SPAM=1           1 MiB to stdout and to stderr first
 FAKE_PIDS=FILE        append the pids of the worker and its children
+FAKE_INACTIVE=1       an evaluation finds the trained weights without effect, and fails in words
 A crash, exit, kill or hang happens in the first attempt only, so that a resume can succeed.
 """
 
@@ -41,6 +42,7 @@ from storage.reader import Reader
 from storage.records import Completion, Evaluation, EvaluationItem, Generation, Group, Run, RunState
 from storage.runs import set_fields, transition
 from storage.writer import Writer
+from tests.fakes import fake_evaluation
 
 REWARDS = ("accuracy", "format")
 HOSTILE = (
@@ -185,6 +187,8 @@ class FakeWorker:
     def _stages(self) -> bool:
         if self.run.config.get("stages") == ["probe"]:
             return self._probe()
+        if self.run.config.get("stages") == ["evaluate"]:
+            return fake_evaluation.evaluate(self)
         done = checkpoints.last_complete(self.dir)
         start = done[1] if done else 0
         if start == 0:

@@ -77,7 +77,7 @@ def test_bands_come_low_then_high_since_the_fill_reaches_to_the_one_before() -> 
 
 def test_every_tab_has_its_script_and_both_names() -> None:
     tabs = find_tabs()
-    assert [tab.id for tab in tabs] == ["runs", "new", "live", "rewards", "data"]
+    assert [tab.id for tab in tabs] == ["runs", "new", "live", "evaluate", "chat", "rewards", "data"]
     for tab in tabs:
         assert (STATIC / "js" / tab.module).is_file()
         assert HANGUL.search(tab.title.ko)

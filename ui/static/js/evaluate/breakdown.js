@@ -13,7 +13,7 @@ export class Breakdown {
     this.bars = h('div', { class: 'ev-bars' });
     this.more = h('p', { class: 'caption' });
     this.root = h('section', { class: 'card ev-breakdown', id: 'evaluate-breakdown', tt: { 'aria-label': 'evaluate.breakdown' } },
-      head('evaluate.breakdown', this.picker, h('span', { class: 'spacer' }), csv(() => `${this.run}-by-${this.column}`, () => this.#csv())),
+      head('evaluate.breakdown', this.picker, csv(() => `${this.run}-by-${this.column}`, () => this.#csv())),
       legend('base', 'trained'), this.bars, this.more);
     onLanguage(() => this.found && this.#bars());
   }

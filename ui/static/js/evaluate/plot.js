@@ -37,7 +37,7 @@ export class Plot {
   constructor() {
     this.body = h('div', { class: 'ev-plots' });
     this.root = h('section', { class: 'card ev-plot-card', id: 'evaluate-plot', tt: { 'aria-label': 'evaluate.plot' } },
-      head('evaluate.plot', h('span', { class: 'spacer' }), csv(() => `${this.report.run}-intervals`, () => this.#csv())), this.body);
+      head('evaluate.plot', csv(() => `${this.report.run}-intervals`, () => this.#csv())), this.body);
   }
 
   draw(report) {

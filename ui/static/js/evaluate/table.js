@@ -13,7 +13,7 @@ export class Table {
     this.body = h('div');
     this.facts = h('dl', { class: 'ev-facts' });
     this.root = h('section', { class: 'card ev-table', id: 'evaluate-table', tt: { 'aria-label': 'evaluate.table' } },
-      head('evaluate.table', h('span', { class: 'spacer' }), csv(() => `${this.report.run}-measures`, () => this.#csv())), this.body, this.facts);
+      head('evaluate.table', csv(() => `${this.report.run}-measures`, () => this.#csv())), this.body, this.facts);
   }
 
   draw(report) {
@@ -21,29 +21,29 @@ export class Table {
     // One side alone, or rows that nobody could judge: the table stands all the same, with dashes.
     this.report = { ...report, base: report.base ?? {}, trained: report.trained ?? {}, paired: report.paired ?? {} };
     const { k, baselines } = report;
-    fill(this.body, h('table', { class: 'table ev-measures' },
-      h('thead', null, h('tr', null, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden', t: 'evaluate.measure' })),
-        ['base', 'trained', 'difference'].map((name) => h('th', { class: 'num', scope: 'col' }, name === 'difference' ? null : h('i', { class: 'ev-dot', data: { kind: name }, 'aria-hidden': 'true' }), h('span', { t: `evaluate.${name}` }))))),
-      h('tbody', null, MEASURES.map((name) => [this.#row(name, `evaluate.m_${name}`), name === 'accuracy' ? this.#beside(baselines) : null]),
-        k > 0 ? [h('tr', { class: 'ev-part' }, h('th', { colspan: 4, scope: 'colgroup', class: 'caption', t: 'evaluate.sampled', vars: { k: count(k), temperature: known(report.temperature) ? number(report.temperature) : DASH } })), SAMPLED.map((name) => this.#row(name, `evaluate.m_${name}`, { k: count(k) }))] : null)),
+    fill(this.body, h('div', { class: 'table-wrap' }, h('table', { class: 'table ev-measures', role: 'table' },
+      h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, h('th', { scope: 'col', role: 'columnheader' }, h('span', { class: 'visually-hidden', t: 'evaluate.measure' })),
+        ['base', 'trained', 'difference'].map((name) => h('th', { class: 'num', scope: 'col', role: 'columnheader' }, name === 'difference' ? null : h('i', { class: 'ev-dot', data: { kind: name }, 'aria-hidden': 'true' }), h('span', { t: `evaluate.${name}` }))))),
+      h('tbody', { role: 'rowgroup' }, MEASURES.map((name) => [this.#row(name, `evaluate.m_${name}`), name === 'accuracy' ? this.#beside(baselines) : null]),
+        k > 0 ? [h('tr', { class: 'ev-part', role: 'row' }, h('th', { colspan: 4, scope: 'colgroup', role: 'cell', class: 'caption', t: 'evaluate.sampled', vars: { k: count(k), temperature: known(report.temperature) ? number(report.temperature) : DASH } })), SAMPLED.map((name) => this.#row(name, `evaluate.m_${name}`, { k: count(k) }))] : null))),
     h('p', { class: 'caption ev-new', t: k > 0 ? 'evaluate.sampled_means' : 'evaluate.no_samples', vars: { k: count(k) } }));
     fill(this.facts, this.#facts());
   }
 
   #row(name, title, vars = {}, extra = '') {
     const { base, trained, paired } = this.report;
-    const cell = (side) => h('td', { class: 'num' }, h('span', { class: 'ev-value' }, figure(name, side[name])), h('span', { class: 'caption ev-range-words', t: () => between(name, side.intervals?.[name]) }));
+    const cell = (side) => h('td', { class: 'num', role: 'cell' }, h('span', { class: 'ev-value' }, figure(name, side[name])), h('span', { class: 'caption ev-range-words', t: () => between(name, side.intervals?.[name]) }));
     const moves = name === 'accuracy' ? paired : paired.measures?.[name];
     const moved = moves?.difference ?? (known(base[name]) && known(trained[name]) ? trained[name] - base[name] : null);
-    return h('tr', { class: extra, data: { measure: name } }, h('th', { scope: 'row', t: title, vars }), cell(base), cell(trained),
-      h('td', { class: 'num' }, h('span', { class: 'ev-value strong', t: () => change(name, moved) }), h('span', { class: 'caption ev-range-words', t: () => between(name, moves && [moves.low, moves.high], true) })));
+    return h('tr', { class: extra, role: 'row', data: { measure: name } }, h('th', { scope: 'row', role: 'rowheader', t: title, vars }), cell(base), cell(trained),
+      h('td', { class: 'num', role: 'cell' }, h('span', { class: 'ev-value strong', t: () => change(name, moved) }), h('span', { class: 'caption ev-range-words', t: () => between(name, moves && [moves.low, moves.high], true) })));
   }
 
   /** Under accuracy: stricter readings of it, and what a model would get that learned nothing. */
   #beside(baselines) {
     const { base, trained } = this.report;
-    const same = (key, share, more = null) => (known(share) ? h('tr', { class: 'ev-sub', data: { measure: key } }, h('th', { scope: 'row' }, h('span', { t: `evaluate.b_${key}` }), more),
-      h('td', { class: 'num', colspan: 2 }, percent(share, 1)), h('td', { class: 'num' }, DASH)) : null);
+    const same = (key, share, more = null) => (known(share) ? h('tr', { class: 'ev-sub', role: 'row', data: { measure: key } }, h('th', { scope: 'row', role: 'rowheader' }, h('span', { t: `evaluate.b_${key}` }), more),
+      h('td', { class: 'num ev-both', colspan: 2, role: 'cell' }, percent(share, 1)), h('td', { class: 'num', role: 'cell' }, DASH)) : null);
     const answer = baselines?.majority_answer;
     return [
       known(base.strict) || known(trained.strict) ? this.#row('strict', 'evaluate.b_strict', {}, 'ev-sub') : null,

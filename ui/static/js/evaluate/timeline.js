@@ -14,7 +14,7 @@ export class Timeline {
     this.words = h('p', { class: 'ev-said' });
     this.facts = h('ul', { class: 'ev-plain caption num' });
     this.root = h('section', { class: 'card', id: 'evaluate-timeline', hidden: true, tt: { 'aria-label': 'evaluate.timeline' } },
-      head('evaluate.timeline', h('span', { class: 'spacer' }), csv(() => `${this.run}-held-out`, () => this.#csv())), this.words, this.chart, this.facts);
+      head('evaluate.timeline', csv(() => `${this.run}-held-out`, () => this.#csv())), this.words, this.chart, this.facts);
     new ResizeObserver(([entry]) => {
       const width = Math.round(entry.contentRect.width);
       if (width === this.width) return;

@@ -31,7 +31,7 @@ export class Shift {
     fill(this.body, shift.words ? h('p', { class: 'ev-said', t: shift.words }) : null,
       groups.length ? intervals(groups.map((name) => ({ name, title: `evaluate.shift_${name}`, marks: [{ kind: name, ...shift[name], value: shift[name].mean, words: words(shift[name]) }] })), axis) : null,
       groups.length ? h('ul', { class: 'ev-plain caption num' }, groups.map((name) => h('li', null, h('span', { class: 'strong', t: `evaluate.shift_${name}` }), ': ', h('span', { t: words(shift[name]) })))) : null,
-      shift.examples?.length ? [this.#key(), shift.examples.map((one) => this.#example(one))] : null);
+      shift.examples?.length ? [this.#key(), h('div', { class: 'ev-examples' }, shift.examples.map((one) => this.#example(one)))] : null);
   }
 
   #key() {
@@ -49,12 +49,15 @@ export class Shift {
   }
 }
 
+/** Exact text in which a line's end can be seen: its mark is drawn, and not part of what is copied. */
+const shown = (text) => text.split('\n').flatMap((part, at) => [at ? [h('span', { class: 'ev-newline', 'aria-hidden': 'true' }), '\n'] : null, plain(part, h)]);
+
 function tokenList(tokens, completion) {
   const said = h('p', { class: 'caption num ev-token-said', 'aria-live': 'polite' });
   let at = -1;
   const nodes = tokens.map(({ text, base, trained }, index) => {
     const delta = known(base) && known(trained) ? trained - base : null;
-    return h('span', { class: 'ev-token', data: { sign: sign(delta), at: index }, style: { '--strength': known(delta) ? strength(delta) : 0 } }, plain(text, h));
+    return h('span', { class: 'ev-token', data: { sign: sign(delta), at: index }, style: { '--strength': known(delta) ? strength(delta) : 0 } }, shown(text));
   });
   const list = h('div', { class: 'ev-tokens mono', tabIndex: 0, role: 'group', tt: { 'aria-label': 'evaluate.tokens' } }, nodes);
   const say = () => {
