@@ -43,6 +43,14 @@ FIXED = (
 )  # fmt: skip
 PATTERNS = (
     (re.compile(r"exit code (\d+)"), "종료 코드 {0}"),
+    (
+        re.compile(r"stopped at the limit of this demo: ([\d.]+) minutes"),
+        "데모의 제한 시간 {0}분이 지나 중지했습니다",
+    ),
+    (
+        re.compile(r"ended at the limit of this demo: (\d+) MB of memory"),
+        "데모의 메모리 제한 {0}MB를 넘어 끝냈습니다",
+    ),
     (re.compile(r"killed by signal (\d+) \((\w+)\)"), "시그널 {0} ({1})로 종료됨"),
     (
         re.compile(r"during (\w+) the largest part is (.*?); set (.*)"),
@@ -50,6 +58,14 @@ PATTERNS = (
     ),
     (re.compile(r"during (\w+) the largest part is (.*)"), "{0} 단계에서 가장 큰 부분: {1}"),
     (re.compile(r"the worker could not be started: (.*)", re.DOTALL), "학습 프로세스를 시작하지 못했습니다: {0}"),
+    (
+        re.compile(r"the (adapter|trained model) does nothing: every answer is the base's and no logit .*", re.DOTALL),
+        "학습된 가중치({0})가 아무 일도 하지 않습니다. 모든 답과 로짓이 기준 모델과 같습니다. 적용되었는지 확인하세요.",
+    ),
+    (
+        re.compile(r"the base is not the model that the run began from: the weights of (.*?) have .*", re.DOTALL),
+        "기준 모델이 실행이 시작한 모델이 아닙니다. {0}의 가중치 지문이 실행 시작 때의 기록과 달라 비교하지 않습니다.",
+    ),
     (re.compile(r"the run's folder cannot be used: (.*)", re.DOTALL), "실행 폴더를 쓸 수 없습니다: {0}"),
 )
 
@@ -68,6 +84,14 @@ def of_failure(ended: Exit) -> Text:
     if ended.oom_kills:
         return Text(en=f"{code.en}; {CHILD_OUT_OF_MEMORY.en}", ko=f"{code.ko}; {CHILD_OUT_OF_MEMORY.ko}")
     return code
+
+
+def time_limit(seconds: float) -> Text:
+    return in_both(f"stopped at the limit of this demo: {seconds / 60:g} minutes")
+
+
+def memory_limit(megabytes: int) -> Text:
+    return in_both(f"ended at the limit of this demo: {megabytes} MB of memory")
 
 
 def of_stop(ended: Exit) -> Text | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from backend import data, models
 from backend.config.schema import RunConfig
@@ -47,6 +48,12 @@ class Attempt:
 
         job, config = self.job, self.job.config
         environment.record(job)
+        if "evaluate" in config.stages:
+            from backend.workers.proof import run_evaluation
+
+            run_evaluation(job, self._model)
+            job.stop.check()
+            return
         train, held_out = self._rows()
         environment.record_rows(self.job)
         model = self._model()
@@ -91,15 +98,18 @@ class Attempt:
             data={"dataset": split.name, "train": len(split.train), "eval": len(split.eval), "sha256": split.sha256},
         )
 
-    def _model(self) -> str:
-        """The folder or hub name to load; the embedded model is built first where it is not there yet."""
+    def _model(self, name: str | None = None) -> str:
+        """The folder or hub name to load, of the settings' model or another one; the embedded model is built first
+        where it is not there yet."""
         job = self.job
         config, models_dir = job.config, job.settings.models_dir
-        if config.model == embedded.NAME and not embedded.is_built(models_dir, embedded.parse(config.model_args)):
-            self._build(models_dir)
-        return models.resolve(config.model, models_dir, config.model_args)
+        name = name or config.model
+        args = config.model_args if name == config.model else {}
+        if name == embedded.NAME and not embedded.is_built(models_dir, embedded.parse(args)):
+            self._build(models_dir, args)
+        return models.resolve(name, models_dir, args)
 
-    def _build(self, models_dir: Path) -> None:
+    def _build(self, models_dir: Path, args: dict[str, Any]) -> None:
         from backend.workers import embedded as builder
 
         job = self.job
@@ -113,7 +123,7 @@ class Attempt:
             job.writer.metrics(step, "sft", {prefix + name: value for name, value in values.items()})
             job.step(step)
 
-        spec = embedded.parse(job.config.model_args)
+        spec = embedded.parse(args)
         builder.build(models_dir, on_metrics, lambda: job.stop.requested, spec)
         job.stop.check()
 

@@ -1,0 +1,86 @@
+"""Whether the figures of an evaluation can be believed: the adapter is active, padding changes nothing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from backend.evaluation.proof_words import padding_words
+from backend.workers import evaluate_decoding as decoding
+
+PROMPTS = 16  # whose logits of the two sides are compared
+PADDED = 8  # rows that are answered alone and together
+# By how much, relative to the largest logit, batching may move a logit by rounding alone.
+ROUNDING = {torch.float32: 1e-3, torch.float64: 1e-6}
+ROUNDING_HALF = 0.05
+
+
+@torch.no_grad()
+def last_logits(model: Any, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[P, V] float32 on the CPU: the logits after the last token of each prompt, one prompt at a time."""
+    found = []
+    for prompt in prompts:
+        ids = torch.tensor([list(prompt)], device=model.device)
+        logits = model(input_ids=ids, attention_mask=torch.ones_like(ids), use_cache=False).logits
+        found.append(logits[0, -1].float().cpu())
+    return torch.stack(found)
+
+
+@torch.no_grad()
+def padded_logits(model: Any, tokenizer: Any, prompts: Sequence[Sequence[int]]) -> torch.Tensor:
+    """[P, V]: the same of all prompts in one batch, padded and placed as for generation."""
+    ids, mask = decoding.padded(prompts, tokenizer.pad_token_id, model.device)
+    places = (mask.cumsum(dim=-1) - 1).clamp(min=0)
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model
+    takes_places = "position_ids" in inspect.signature(base.forward).parameters
+    more = {"position_ids": places} if takes_places else {}
+    return model(input_ids=ids, attention_mask=mask, use_cache=False, **more).logits[:, -1].float().cpu()
+
+
+def spread(prompts: Sequence[Sequence[int]], count: int) -> list[int]:
+    """`count` places of prompts whose lengths differ as much as they can: evenly over the order by length."""
+    order = sorted(range(len(prompts)), key=lambda i: len(prompts[i]))
+    if len(order) <= count:
+        return order
+    return [order[round(i * (len(order) - 1) / (count - 1))] for i in range(count)]
+
+
+def padding(
+    model: Any,
+    tokenizer: Any,
+    prompts: Sequence[Sequence[int]],
+    *,
+    max_new_tokens: int,
+    eos_ids: Sequence[int],
+    stop: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """The result "padding": greedy answers and logits of up to PADDED prompts of mixed lengths, alone and together.
+
+    It differs where a logit moves by more than rounding. A greedy token can turn over at a tie by rounding alone, so
+    answers that differ without such a logit are counted and no verdict.
+    """
+    chosen = [prompts[i] for i in spread(prompts, PADDED)]
+    wanted = [decoding.Wanted(prompt) for prompt in chosen]
+    alone, together = (
+        decoding.generate(
+            model, tokenizer, wanted, max_new_tokens=max_new_tokens, batch_size=size, eos_ids=eos_ids, check_stop=stop
+        )
+        for size in (1, max(1, len(wanted)))
+    )
+    same = sum(a == b for a, b in zip(alone, together, strict=True))
+    one, many = last_logits(model, chosen), padded_logits(model, tokenizer, chosen)
+    moved = (one - many).abs().max().item()
+    share = ROUNDING.get(next(model.parameters()).dtype, ROUNDING_HALF)
+    differs = not moved <= share * max(1.0, one.abs().max().item())
+    rows = len(chosen)
+    words = padding_words(differs, rows, same, moved)
+    return {
+        "rows": rows,
+        "same": same,
+        "max_logit_difference": moved,
+        "verdict": "differs" if differs else "ok",
+        "words": words.to_json(),
+    }
