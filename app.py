@@ -16,13 +16,16 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
 
+from backend.demo.door import DemoDoor
+from backend.demo.services import DemoServices
 from backend.errors import StudioError
 from backend.services import Services
-from backend.settings import Settings
+from backend.settings import Settings, on_space
 from ui import layout
 from ui.api import api_routes
 from ui.guard import Door, guarded, is_guarded, is_loopback
@@ -83,14 +86,22 @@ def password(path: str | None) -> str | None:
 
 def address(host: str | None, secret: str | None) -> str:
     """The address to bind. Only loopback goes without a password; a Space is guarded by its own front."""
-    on_space = bool(os.environ.get("SPACE_ID"))
-    chosen = host or ("0.0.0.0" if on_space else "127.0.0.1")
-    if not is_loopback(chosen) and secret is None and not on_space:
+    chosen = host or ("0.0.0.0" if on_space() else "127.0.0.1")
+    if not is_loopback(chosen) and secret is None and not on_space():
         raise StudioError(
             f"Refused to listen on {chosen} without a password: anybody on the network could start runs here. "
             "Set GRPO_STUDIO_PASSWORD or give --password-file, or leave --host out."
         )
     return chosen
+
+
+def behind(services: Services) -> Any:
+    """What the page may reach: everything, or on a public Space what its visitors may do there."""
+    return DemoDoor(services) if isinstance(services, DemoServices) else services
+
+
+def open_services(settings: Settings) -> Services:
+    return DemoServices(settings) if on_space() else Services(settings)
 
 
 def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Blocks:
@@ -112,7 +123,7 @@ def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Bl
         theme=layout.theme(),
         head=layout.head(),
         app_kwargs={
-            "routes": [*api_routes(services), *layout.static_routes()],
+            "routes": [*api_routes(behind(services)), *layout.static_routes()],
             "lifespan": guarded(Door.for_bind(host, port, secret)),
         },
     )
@@ -122,7 +133,7 @@ def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Bl
     return demo
 
 
-def main(argv: list[str] | None = None, make_services: Callable[[Settings], Services] = Services) -> int:
+def main(argv: list[str] | None = None, make_services: Callable[[Settings], Services] = open_services) -> int:
     args = arguments(argv)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for chatty in ("httpx", "alembic"):
@@ -137,7 +148,7 @@ def main(argv: list[str] | None = None, make_services: Callable[[Settings], Serv
         services = make_services(Settings.from_environment(args.home))
         services.watch()
         query = {}
-        if args.demo:
+        if args.demo and not on_space():
             query = {"run": services.start({}, preset="quickstart").id, "tab": "live"}
         demo = serve(services, host, port, secret)
     except StudioError as error:

@@ -12,6 +12,7 @@ from backend import device, runs, views
 from backend.chat.service import ChatService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
+from backend.demo.service import DemoService
 from backend.errors import Refused
 from backend.evaluation.service import EvaluationService
 from backend.exporting.service import ExportService
@@ -45,7 +46,8 @@ class Services:
         self.lab = LabService(settings, self.reader)
         self.evaluation = EvaluationService(self)
         self.chat = ChatService(settings, self.db, self.reader)
-        self.exports = ExportService(settings, self.reader)
+        self.exports = ExportService(self)
+        self.demo = DemoService(self)
         self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}
@@ -285,6 +287,7 @@ class Services:
     def close(self) -> None:
         """Stop watching and close the database. Runs go on."""
         self._closing.set()
+        self.demo.close()
         self.chat.close()
         if self._watcher is not None:
             self._watcher.join(5)

@@ -15,6 +15,7 @@ class Door(Protocol):
     evaluation: Any
     chat: Any
     exports: Any
+    demo: Any
 
     def runs(self) -> list[dict[str, Any]]: ...
     def show(self, run_id: str) -> dict[str, Any]: ...

@@ -12,6 +12,7 @@ import binascii
 import hmac
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -20,11 +21,19 @@ from dataclasses import dataclass, field
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from backend.demo import visitors
+
 LOCAL_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 # What a Gradio launch asks itself for, from this machine, before anybody could have typed a password.
 OWN_START = "/gradio_api/startup-events"
 # Gradio's endpoints that nothing on the page uses: anybody who may come in could fill the disk through the first one.
 CLOSED = frozenset({"/gradio_api/upload", "/gradio_api/upload_progress"})
+# What of Gradio a public Space answers: the page, its look, and the signs of life. It has no endpoint of ours, so
+# whatever else it offers (calls, the queue, files of its cache, monitoring) is of use to nobody but an attacker.
+SPACE_OPEN = re.compile(
+    r"/(?:$|config$|theme\.css$|manifest\.json$|pwa_icon(?:/|$)|favicon\.ico$|robots\.txt$|static/|assets/|svelte/"
+    r"|api/|gradio_api/(?:info|startup-events|heartbeat/[\w-]{1,64}|app_id|theme\.css)$)"
+)
 CSP = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
@@ -123,7 +132,12 @@ class Guard:
             return
         refusal = self.refusal(scope)
         if refusal is None:
-            await self.app(scope, receive, self.sealed(send))
+            visitor = visitors.read(_Headers(scope["headers"]).first(visitors.HEADER.encode()))
+            token = visitors.current.set(visitor)
+            try:
+                await self.app(scope, receive, self.sealed(send))
+            finally:
+                visitors.current.reset(token)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
@@ -143,8 +157,11 @@ class Guard:
             return 403, "Requests from another site are refused."
         if self.door.password is not None and not self.knows_password(scope, headers):
             return 401, "A password is needed."
-        if scope.get("path", "").rstrip("/") in CLOSED:
+        path = scope.get("path", "")
+        if path.rstrip("/") in CLOSED:
             return 403, "This page takes no uploads."
+        if self.door.space and (scope["type"] == "websocket" or not SPACE_OPEN.match(path)):
+            return 403, "This is a public demo: that address is closed."
         return None
 
     @staticmethod

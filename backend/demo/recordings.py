@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,12 @@ def _read(path: Path) -> Recording:
     if not data.is_file():
         raise ValueError(f"{data} is missing")
     return Recording(path.stem, title, about, data)
+
+
+@functools.cache
+def run_of(path: Path) -> str:
+    """The id of the run in a file."""
+    return str(portable.peek(path)["run"]["id"])
 
 
 def take_in(db: Database, recording: Recording) -> str:

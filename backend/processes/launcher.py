@@ -4,6 +4,7 @@ What a run gets of the environment: everything but variables whose name looks se
 same, since training needs them: HF_TOKEN (gated models and data sets on the hub), its old name
 HUGGING_FACE_HUB_TOKEN, DATABASE_URL (where the run writes), and the key of a service named in `report_to`. Their
 values are redacted from the log. The shim holds every service's key, for the run that it may start after its own.
+On a public Space nothing of this is passed on but DATABASE_URL: whoever starts a run there is nobody's friend.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from backend.demo import limits
 from backend.errors import StudioError, WrongState
 from backend.processes import reasons, runfiles
 from backend.processes.identity import send
 from backend.processes.locks import FileLock, supported
 from backend.processes.redact import is_secret_name
 from backend.processes.runfiles import Stop, StopMode
-from backend.settings import PROJECT, Settings
+from backend.settings import PROJECT, Settings, on_space
 from backend.text import Text
 from storage import queue
 from storage.db import Database
@@ -48,7 +50,7 @@ _shims: list[subprocess.Popen[bytes]] = []
 
 def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """What the shim gets; the worker's is the same without the keys in `withheld`."""
-    passed = {*PASSED_ON, *SERVICE_KEYS.values()}
+    passed = {"DATABASE_URL"} if on_space() else {*PASSED_ON, *SERVICE_KEYS.values()}
     kept = {name: value for name, value in source.items() if name in passed or not is_secret_name(name)}
     if "DATABASE_URL" in kept:
         kept["DATABASE_URL"] = absolute_url(kept["DATABASE_URL"])
@@ -58,7 +60,17 @@ def environment(source: Mapping[str, str], settings: Settings) -> dict[str, str]
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "TOKENIZERS_PARALLELISM": "false",
     }
+    if on_space():
+        kept |= {"OMP_NUM_THREADS": str(limits.THREADS), "HF_HUB_OFFLINE": "1"}
     return kept
+
+
+def bounds() -> list[str]:
+    """What the shim holds a run to: on a public Space less time, memory and priority than a person's own run has."""
+    if not on_space():
+        return []
+    seconds, memory, grace = limits.SECONDS, limits.MEMORY_MB, limits.GRACE_S
+    return [f"--limit-s={seconds}", f"--limit-grace-s={grace}", f"--limit-mb={memory}", f"--nice={limits.NICE}"]
 
 
 def absolute_url(url: str) -> str:
@@ -122,6 +134,7 @@ def launch(settings: Settings, run: Run, lock: FileLock) -> None:
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "backend.processes.shim", "--home", str(settings.home), "--run", run.id]
     argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd)]
+    argv += bounds()
     for name in withheld(run.config):
         argv += ["--withhold", name]
     argv += ["--", *worker_argv(settings, run.id)]

@@ -74,6 +74,17 @@ def has_ended(pid: int) -> bool:
     return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE  # macOS before Python 3.13
 
 
+def memory_mb(pid: int) -> float:
+    """The resident memory of a process and all below it, in MB; shared pages count once for each."""
+    total = 0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        for process in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                total += process.memory_info().rss
+    return total / 1e6
+
+
 def signal_one(pid: int, signum: int) -> None:
     """Signal a child that is not reaped yet."""
     os.kill(pid, signum)

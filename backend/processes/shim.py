@@ -20,9 +20,10 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from backend.processes import process_tree, runfiles
+from backend.processes import process_tree, reasons, runfiles
 from backend.processes.cgroup import oom_kills
 from backend.processes.identity import identify
 from backend.processes.locks import FileLock
@@ -30,18 +31,36 @@ from backend.processes.redact import Redactor, secrets_of
 from backend.processes.runfiles import Exit, Pids, StopMode
 from backend.processes.worker_log import RotatingLog
 from backend.settings import Settings
+from backend.text import Text
 
 TICK_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take on a machine that is everybody's; None: as much as there is. `grace_s`: to save and end."""
+
+    seconds: float | None = None
+    grace_s: float = 30.0
+    memory_mb: int | None = None  # resident, of the worker and all it started
 
 
 class Shim:
     """One attempt of one run, from the lock to exit.json."""
 
     def __init__(
-        self, settings: Settings, run_id: str, attempt: int, argv: list[str], withhold: Sequence[str] = ()
+        self,
+        settings: Settings,
+        run_id: str,
+        attempt: int,
+        argv: list[str],
+        withhold: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> None:
         self.settings, self.run_id, self.attempt, self.argv = settings, run_id, attempt, argv
         self.withhold = withhold
+        self.limits = limits or Limits()
+        self.over: Text | None = None  # the limit that ended the run
         self.dir = settings.run_dir(run_id)
         self.redactor = Redactor(secrets_of(os.environ))
         self.log = RotatingLog(self.dir / "logs")
@@ -49,6 +68,7 @@ class Shim:
         self.grace_s = runfiles.GRACE_S
         self.deadline: float | None = None  # monotonic: when the grace time is over
         self.forced = False
+        self._until: float | None = None  # monotonic: when the time of the run is up
         self._signals: set[int] = set()
         self._wake, waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(waker, False)
@@ -84,6 +104,7 @@ class Shim:
         except OSError as error:  # a full disk: the worker goes on, and the mark in its environment finds it
             print(f"pid.json was not written: {error}", file=sys.stderr)  # noqa: T201
         os.set_blocking(reader, False)
+        self._until = None if self.limits.seconds is None else time.monotonic() + self.limits.seconds
         code, signum = self._watch(pid, reader)
         after = oom_kills()
         kills = None if before is None or after is None else after - before
@@ -112,6 +133,7 @@ class Shim:
         open_pipe = True
         while not process_tree.has_ended(pid):
             self._read_wishes()
+            self._hold_to_limits(pid)
             if self.asked == "save" and not passed_on:
                 passed_on = True
                 self.deadline = time.monotonic() + self.grace_s
@@ -121,6 +143,17 @@ class Shim:
                 break
             open_pipe = self._pump(reader, open_pipe)
         return process_tree.end_all(pid)
+
+    def _hold_to_limits(self, pid: int) -> None:
+        """Ask the worker to save and end where its time is up; end it at once where it takes too much memory."""
+        if self.over is not None:
+            return
+        limits = self.limits
+        if limits.memory_mb is not None and process_tree.memory_mb(pid) > limits.memory_mb:
+            self.over, self.asked = reasons.memory_limit(limits.memory_mb), "now"
+        elif self._until is not None and time.monotonic() > self._until and limits.seconds is not None:
+            self.over, self.grace_s = reasons.time_limit(limits.seconds), limits.grace_s
+            self.asked = self.asked or "save"
 
     def _pump(self, reader: int, open_pipe: bool) -> bool:
         """Wait for output, a signal or the tick. False once every writer has closed its end."""
@@ -169,6 +202,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--attempt", type=int, required=True)
     parser.add_argument("--lock-fd", type=int)
     parser.add_argument("--withhold", metavar="NAME", action="append", default=[], help="a variable not for the worker")
+    parser.add_argument("--limit-s", type=float, help="seconds after which the worker is asked to save and end")
+    parser.add_argument("--limit-grace-s", type=float, default=30.0, help="seconds that it may take to do so")
+    parser.add_argument("--limit-mb", type=int, help="resident memory above which it is ended")
+    parser.add_argument("--nice", type=int, default=0, help="how much lower its priority is")
     parser.add_argument("worker", nargs="*")
     args = parser.parse_args(argv)
     settings = Settings(Path(args.home))
@@ -176,18 +213,39 @@ def main(argv: list[str] | None = None) -> int:
     if lock is None:
         print(f"run {args.run} already has a shim", file=sys.stderr)  # noqa: T201
         return 2
+    limits = Limits(args.limit_s, args.limit_grace_s, args.limit_mb)
     if args.lock_fd is not None:
         os.set_inheritable(args.lock_fd, False)
     try:
-        Shim(settings, args.run, args.attempt, args.worker, args.withhold).run()
+        if args.nice:
+            # Absolute: a shim that another one has started begins with its priority.
+            os.setpriority(os.PRIO_PROCESS, 0, args.nice)
+        shim = Shim(settings, args.run, args.attempt, args.worker, args.withhold, limits)
+        shim.run()
     finally:
         lock.release()
         _settle(settings)
+    if shim.over is not None:
+        _tell_limit(settings, args.run, shim.over)
     return 0
 
 
 def _own_lock(settings: Settings, run_id: str) -> FileLock | None:
     return FileLock.take(settings.run_dir(run_id) / "run.lock")
+
+
+def _tell_limit(settings: Settings, run_id: str, words: Text) -> None:
+    """The reason for the end: the worker that was asked to stop does not know who asked."""
+    try:
+        from storage.db import Database
+        from storage.runs import set_fields, tell
+
+        db = Database(settings.database_url)
+        set_fields(db, run_id, reason=words.en)
+        tell(db, run_id, "limit", words.en, "warn", {"words": words.to_json()})
+        db.close()
+    except Exception:
+        traceback.print_exc()
 
 
 def _settle(settings: Settings) -> None:

@@ -1,0 +1,31 @@
+"""A few places for work that keeps a core busy; whoever finds none waits a moment, and is told to come again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from backend.errors import TooMany
+from backend.text import Text
+
+BUSY = Text(
+    en="Other visitors are using this demo's processor right now. Try again in a moment.",
+    ko="지금 다른 방문자들이 이 데모의 프로세서를 쓰고 있습니다. 잠시 후 다시 시도하세요.",
+)
+
+
+class Slots:
+    def __init__(self, places: int, patience_s: float) -> None:
+        self._places = threading.BoundedSemaphore(places)
+        self._patience_s = patience_s
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Hold a place. TooMany when none is free within the patience."""
+        if not self._places.acquire(timeout=self._patience_s):
+            raise TooMany(BUSY)
+        try:
+            yield
+        finally:
+            self._places.release()
