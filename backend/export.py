@@ -150,19 +150,29 @@ def _redacted(text: str) -> str:
     return redactor.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
 
-def _write(out: Path, parts: Iterable[str]) -> Path:
+def write_text(out: Path, text: str) -> Path:
+    """A text of this project's own making (a report, a card), by the same rules as every export."""
+    return _write(out, [text.encode("utf-8", "replace")])
+
+
+def write_bytes(out: Path, pieces: Iterable[bytes]) -> Path:
+    """Bytes, by the same rules."""
+    return _write(out, pieces)
+
+
+def _write(out: Path, parts: Iterable[str] | Iterable[bytes]) -> Path:
     """All or nothing: a temporary file beside `out`, then a rename. What is no file (a pipe, a terminal) is written
     as it is, and a link stays a link."""
     try:
         target = _target(out)
         if isinstance(target, int) or not _replaceable(target):
-            with open(target, "w", encoding="utf-8", newline="", closefd=not isinstance(target, int)) as file:
-                file.writelines(parts)
+            with open(target, "wb", closefd=not isinstance(target, int)) as file:
+                file.writelines(_bytes(parts))
             return out.absolute()
         temporary = target.with_name(f".{secrets.token_hex(6)}.part")
         try:
-            with temporary.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(parts)
+            with temporary.open("wb") as file:
+                file.writelines(_bytes(parts))
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -179,6 +189,11 @@ def _write(out: Path, parts: Iterable[str]) -> Path:
             )
         ) from error
     return target
+
+
+def _bytes(parts: Iterable[str] | Iterable[bytes]) -> Iterator[bytes]:
+    for part in parts:
+        yield part.encode("utf-8") if isinstance(part, str) else part
 
 
 def is_stdout(out: Path) -> bool:

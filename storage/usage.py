@@ -1,0 +1,66 @@
+"""How much of the database a run's rows take, estimated: SQLite does not keep it by run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, literal, select
+
+from storage import models as m
+from storage.db import Database
+
+# Bytes of a row beside its texts and arrays: the numbers, the row's head, and its places in the indexes.
+ROW = {"metric": 95, "metric_chunk": 60, "sample_group": 70, "completion": 60, "event": 60, "evaluation": 150}
+ITEM = 60
+
+
+def rows_bytes(db: Database, run_id: str | None = None) -> dict[str, int]:
+    """Estimated bytes by run id; of one run where it is given. A run without rows may be absent."""
+    found: dict[str, int] = {}
+    with db.read() as connection:
+        for query in _queries():
+            if run_id is not None:
+                query = query.where(m.run.c.id == run_id)
+            for ident, size in connection.execute(query):
+                found[ident] = found.get(ident, 0) + int(size or 0)
+    return found
+
+
+def _length(column: Any) -> ColumnElement[int]:
+    """Bytes of an array or a packed text as stored, characters of a short text; 0 for none."""
+    return func.coalesce(func.length(column), 0)
+
+
+def _queries() -> list[Any]:
+    run = m.run.c
+
+    def by_run(table: Any, size: ColumnElement[int]) -> Any:
+        joined = select(run.id, func.sum(size)).join_from(m.run, table, table.c.run_key == run.key)
+        return joined.group_by(run.id)
+
+    group, completion = m.sample_group.c, m.completion.c
+    texts = _length(completion.text) + _length(completion.rewards) + _length(completion.verdicts)
+    completions = (
+        select(run.id, func.sum(texts + ROW["completion"]))
+        .join_from(m.run, m.sample_group, group.run_key == run.key)
+        .join(m.completion, completion.group_id == group.id)
+        .group_by(run.id)
+    )
+    item = m.evaluation_item.c
+    items = (
+        select(run.id, func.sum(_length(item.prompt) + _length(item.completion) + _length(item.details) + ITEM))
+        .join_from(m.run, m.evaluation, m.evaluation.c.run_key == run.key)
+        .join(m.evaluation_item, item.evaluation_id == m.evaluation.c.id)
+        .group_by(run.id)
+    )
+    chunk, event = m.metric_chunk.c, m.event.c
+    return [
+        by_run(m.metric, literal(ROW["metric"])),
+        by_run(m.metric_chunk, _length(chunk.steps) + _length(chunk.points) + ROW["metric_chunk"]),
+        by_run(m.sample_group, _length(group.prompt) + _length(group.ground_truth) + ROW["sample_group"]),
+        completions,
+        by_run(m.event, _length(event.message) + _length(event.data) + ROW["event"]),
+        by_run(m.evaluation, literal(ROW["evaluation"])),
+        items,
+        by_run(m.result, _length(m.result.c.data) + ROW["event"]),
+    ]
