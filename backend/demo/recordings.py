@@ -37,17 +37,15 @@ class Recording:
 
 
 def found(folder: Path = FOLDER) -> list[Recording]:
-    """All of them, in the order of their names. Raises KeyError or ValueError for one that is not whole."""
-    return [_read(path) for path in sorted(folder.glob("*.yaml"))]
+    """All that are whole, in the order of their names."""
+    paths = sorted(folder.glob("*.yaml"))
+    return [_read(path) for path in paths if path.with_name(f"{path.stem}.jsonl.gz").is_file()]
 
 
 def _read(path: Path) -> Recording:
     said = yaml.safe_load(path.read_text(encoding="utf-8"))
     title, about = (Text(en=said[name]["en"].strip(), ko=said[name]["ko"].strip()) for name in ("title", "about"))
-    data = path.with_name(f"{path.stem}.jsonl.gz")
-    if not data.is_file():
-        raise ValueError(f"{data} is missing")
-    return Recording(path.stem, title, about, data)
+    return Recording(path.stem, title, about, path.with_name(f"{path.stem}.jsonl.gz"))
 
 
 @functools.cache

@@ -4,6 +4,24 @@ const OFFLINE = {
   ko: '서버가 응답하지 않습니다.',
 };
 
+// Who asks, on a public demo: it keeps one visitor from stopping another one's run. Made here, and known to nobody.
+const VISITOR = 'studio.visitor';
+
+function remembered() {
+  const made = Array.from(crypto.getRandomValues(new Uint8Array(18)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  try {
+    const known = localStorage.getItem(VISITOR);
+    if (known) return known;
+    localStorage.setItem(VISITOR, made);
+  } catch {
+    // Storage may be forbidden, in a frame say: then it lasts as long as the page.
+  }
+  return made;
+}
+
+/** The headers that every request of the page carries. */
+export const HEADERS = { 'X-Studio-Visitor': remembered() };
+
 export class ApiError extends Error {
   /** status 0: no answer at all. `error` is {en, ko}; `body` the whole answer (422 carries `check`). */
   constructor(status, error, body) {
@@ -15,7 +33,7 @@ export class ApiError extends Error {
 }
 
 async function call(method, path, body, { signal } = {}) {
-  const options = { method, signal, cache: 'no-cache', headers: { Accept: 'application/json' } };
+  const options = { method, signal, cache: 'no-cache', headers: { Accept: 'application/json', ...HEADERS } };
   if (body !== undefined) {
     options.headers['Content-Type'] = 'application/json';
     options.body = JSON.stringify(body);

@@ -1,5 +1,6 @@
 // The frame: name, chosen run, device, language, theme, and the pages.
 import * as api from './api.js';
+import * as demo from './demo.js';
 import { fill, h, keyed, setText } from './dom.js';
 import { DASH, count, number } from './format.js';
 import { LANGUAGES, label, lang, onLanguage, setLanguage, t } from './i18n.js';
@@ -138,5 +139,6 @@ export function mount(root, tabs) {
       languageSwitch(),
       themeButton()),
     pages(tabs),
+    demo.bar(),
   );
 }

@@ -1,6 +1,7 @@
 // The Runs page: every run of this home, newest first; what each is doing; stop, resume, delete, open.
 
 import * as api from '../api.js';
+import * as demo from '../demo.js';
 import { fill, h, setText, toast } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import * as runlist from '../runlist.js';
@@ -97,5 +98,6 @@ function emptyState() {
     }
   });
   const own = h('a', { class: 'btn', href: state.link({ tab: 'new' }), t: 'runs.own', onclick: (event) => follow(event, { tab: 'new' }) });
-  return h('div', { class: 'card empty', hidden: true }, h('h2', { t: 'runs.empty' }), h('p', { t: 'runs.empty_lead' }), h('div', { class: 'row' }, start, own));
+  const recorded = h('button', { id: 'runs-recorded', class: 'btn', type: 'button', t: 'demo.open', onclick: (event) => demo.explore(event.currentTarget) });
+  return h('div', { class: 'card empty', hidden: true }, h('h2', { t: 'runs.empty' }), h('p', { t: 'runs.empty_lead' }), h('div', { class: 'row' }, start, own, recorded));
 }
