@@ -46,15 +46,12 @@ WEIGHTS: dict[str, Text] = {
     "exports.stop": Text("Stop", "멈추기"),
     "exports.stopped": Text("Stopped. Nothing is left of it.", "멈췄습니다. 남은 파일은 없습니다."),
     "exports.made": Text("The export is made and verified.", "내보내고 검증했습니다."),
-    "exports.verified": Text(
-        "{same} of {n} prompts: same greedy tokens in a fresh process",
-        "새 프로세스에서 프롬프트 {n}개 중 {same}개의 greedy 토큰 일치",
-    ),
-    "exports.verified_ties": Text(
-        "{same} of {n} prompts: same greedy tokens in a fresh process; {ties} differ by rounding alone",
-        "새 프로세스에서 프롬프트 {n}개 중 {same}개의 greedy 토큰 일치, {ties}개는 반올림 차이",
-    ),
+    "exports.verified": Text("verified", "검증됨"),
     "exports.not_verified": Text("not verified", "검증 안 됨"),
+    "exports.stale": Text(
+        "The run has other weights by now (it was resumed): make it again.",
+        "그 뒤로 실행의 가중치가 바뀌었습니다(이어서 학습). 다시 내보내세요.",
+    ),
     "exports.files": Text("{n} files", "파일 {n}개"),
     "exports.files_1": Text("1 file", "파일 1개"),
     "exports.see_files": Text("Files", "파일"),
@@ -87,8 +84,12 @@ HUB: dict[str, Text] = {
         "파일 {n}개({size})를 비공개 저장소 {repo}에 올립니다. 아직 아무것도 보내지 않았습니다.",
     ),
     "exports.push_would_public": Text(
-        "{n} files, {size}, would go to the public repository {repo}, where anybody can read them. Nothing is sent yet.",
+        "{n} files, {size}, would go to the public repository {repo}, which anybody can read. Nothing is sent yet.",
         "파일 {n}개({size})를 누구나 볼 수 있는 공개 저장소 {repo}에 올립니다. 아직 아무것도 보내지 않았습니다.",
+    ),
+    "exports.push_estimate": Text(
+        "It is not made yet: it is made and verified first, and the sizes are estimates.",
+        "아직 만들지 않았습니다. 먼저 만들어 검증한 뒤 올리며, 크기는 추정값입니다.",
     ),
     "exports.push_card": Text("The model card that goes along", "함께 올라가는 모델 카드"),
     "exports.push_token": Text("A token was found in the server’s environment.", "서버 환경 변수에 토큰이 있습니다."),

@@ -47,7 +47,8 @@ class Server:
 
     def start(self) -> Server:
         worker = {"GRPO_STUDIO_WORKER": "tests.fakes.fake_worker", "FAKE_STEP_S": "0.1", "FAKE_GROUPS": "2"}
-        environment = {**os.environ, **worker, **self.environment}
+        chat = {"GRPO_STUDIO_CHAT_WORKER": "tests.fakes.fake_chat"}
+        environment = {**os.environ, **worker, **chat, **self.environment}
         command = [sys.executable, "app.py", "--home", str(self.home), "--port", str(self.port), *self.arguments]
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("a", encoding="utf-8") as out:

@@ -12,7 +12,7 @@ const both = (reason) => (typeof reason === 'string' ? visible(reason) : { en: v
 /** Right and wrong as shape, word and hue; null: it could not be judged. */
 export function verdict(correct) {
   const kind = correct === null || correct === undefined ? 'unknown' : correct ? 'right' : 'wrong';
-  return h('span', { class: 'c-verdict', data: { verdict: kind } }, h('i', { 'aria-hidden': 'true' }, { right: '✓', wrong: '×', unknown: '–' }[kind]), h('span', { t: `chat.${kind}` }));
+  return h('span', { class: 'c-verdict', data: { verdict: kind } }, h('i', { 'aria-hidden': 'true' }, { right: '✓', wrong: '×', unknown: '–' }[kind]), h('span', { t: `chat.verdict_${kind}` }));
 }
 
 export class AnswerView {
@@ -53,11 +53,12 @@ export class AnswerView {
     this.text.finish(answer.text);
     delete this.root.dataset.busy;
     const { tokens, eos, seconds, correct, total } = answer;
+    const ending = answer.stopped ? 'chat.stopped' : eos === false ? 'chat.cut' : eos ? 'chat.eos' : '';
     const judged = answer.rewards.length > 0 || typeof correct === 'boolean';
     fill(this.mark, judged ? verdict(correct) : null);
     const parts = [
       tokens === null ? null : h('span', { t: 'chat.tokens', vars: { n: count(tokens) } }),
-      h('span', { class: eos === false ? 'c-cut' : '', t: eos === false ? 'chat.cut' : eos ? 'chat.eos' : '' }),
+      h('span', { class: eos ? '' : 'c-cut', t: ending }),
       seconds === null ? null : h('span', { t: 'chat.seconds', vars: { s: number(seconds, 2) } }),
       total === null ? null : h('span', { t: 'chat.total', vars: { score: number(total) } }),
     ];

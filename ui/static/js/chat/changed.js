@@ -25,7 +25,7 @@ export class Changed {
     if (!open || this.tokens) return;
     fill(this.root, h('p', { class: 'caption', role: 'status', t: 'chat.changed_wait' }));
     try {
-      const { tokens } = await wire.logprobs(this.turn, this.answer.answer.text, this.answer);
+      const { tokens } = await wire.logprobs(this.turn, this.answer);
       this.tokens = tokens;
       this.#draw();
     } catch (error) {

@@ -1,5 +1,5 @@
 // One side of a turn: which weights answer, in which state that is, its answers, and what they come to.
-import { h } from '../dom.js';
+import { fill, h } from '../dom.js';
 import { number, percent } from '../format.js';
 import { label, t } from '../i18n.js';
 import { visible } from '../plain.js';
@@ -9,7 +9,7 @@ import { sideName } from './sides.js';
 export class ColumnView {
   /** `turn`: TurnView; `side`: 'left' | 'right'; `n`: answers that are asked for. */
   constructor(turn, side, n) {
-    Object.assign(this, { turn, side, n, answers: [], who: null });
+    Object.assign(this, { turn, side, n, answers: [], who: null, loads: false, opened: false });
     const given = turn.request[side];
     this.name = h('h3', { class: 'c-who', t: () => sideName(given) });
     this.weights = h('span', { class: 'caption c-weights' });
@@ -41,8 +41,9 @@ export class ColumnView {
   /** {model, seconds, done, total} while the process loads. */
   loading({ seconds, done, total }) {
     if (this.answers.length) return;
+    this.loads = true;
     const share = total ? ` · ${percent(done / total)}` : '';
-    this.wait(() => t('chat.loading_model', { s: number(seconds ?? 0, 2) }) + share);
+    this.wait(() => t('chat.loading_model', { s: Math.round(seconds ?? 0) }) + share);
   }
 
   wait(key, vars) {
@@ -105,6 +106,10 @@ export class ColumnView {
 
   #sum() {
     this.summary.hidden = this.n < 2;
-    if (this.n > 1) label(this.summary, () => this.words());
+    if (this.n < 2) return;
+    const parts = () => this.words().split(' · ');
+    const [first, rest] = this.summary.children.length ? this.summary.children : fill(this.summary, h('strong'), h('span', { class: 'caption' })).children;
+    label(first, () => parts()[0]);
+    label(rest, () => parts().slice(1).join(' · '));
   }
 }

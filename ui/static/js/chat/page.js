@@ -79,7 +79,7 @@ class Chat {
       const values = this.chosen ? this.pickers.map((picker) => picker.value) : [known.left ?? null, known.right ?? null];
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
       const own = known.runs.find((one) => one.run === run) ?? {};
-      await this.question.follow(own.run ?? null, { rows: own.rows ?? 0, system: own.system ?? null, rewards: own.rewards ?? [], defaults: known.defaults, limits: known.limits });
+      await this.question.follow(own.run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, rewards: own.rewards ?? [], defaults: known.defaults, limits: known.limits });
       this.down.hidden = this.loading.hidden = true;
       this.view.hidden = false;
     } catch (error) {
@@ -140,7 +140,7 @@ class Chat {
     } catch (error) {
       if (error.name === 'AbortError') end = 'chat.stopped';
       else if (error.status) this.#refused(turn, error);
-      else if (error.status === undefined && error.name !== 'TypeError') throw error;
+      else if (error.status === undefined) throw error;
     } finally {
       const back = document.activeElement === this.stopButton;
       this.asking = null;

@@ -97,7 +97,7 @@ export class Question {
       if (mine !== this.turn) return;
       this.problem = problem;
       this.rows = problem.total;
-      fill(this.shown, h('div', { class: 'exact open mono c-prompt' }, plain(promptText(problem.prompt), h)),
+      fill(this.shown, h('div', { class: 'exact open mono c-prompt' }, plain(promptText(wire.parts(problem.prompt).prompt), h)),
         problem.ground_truth === null || problem.ground_truth === undefined ? null
           : h('p', { class: 'c-truth' }, h('span', { class: 'caption', t: 'chat.truth' }), ' ', h('span', { class: 'mono', id: 'chat-gold' }, plain(String(problem.ground_truth), h, 400))));
     } catch (error) {
@@ -153,7 +153,7 @@ export class Question {
       this.show(request.index);
     } else {
       this.use('own');
-      this.prompt.value = promptText(request.prompt);
+      this.prompt.value = promptText(wire.parts(request.prompt).prompt);
       this.truth.value = request.ground_truth ?? '';
     }
     this.system.value = request.system ?? '';

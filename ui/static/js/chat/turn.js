@@ -5,6 +5,7 @@ import { t } from '../i18n.js';
 import { promptText } from '../lab/parts.js';
 import { plain, visible } from '../plain.js';
 import { ColumnView } from './column.js';
+import * as wire from './wire.js';
 
 export const SIDES = ['left', 'right'];
 const LONG = 1200; // characters of a prompt before it is folded
@@ -12,7 +13,7 @@ const LONG = 1200; // characters of a prompt before it is folded
 export class TurnView {
   /** `request`: {left, right, prompt, system, ground_truth, settings: {temperature, top_p, max_tokens, seed, n}, run, index}. */
   constructor(request) {
-    Object.assign(this, { request, id: null, chat: null });
+    Object.assign(this, { request, id: null, began: performance.now() });
     const asked = SIDES.filter((side) => request[side]);
     this.columns = Object.fromEntries(asked.map((side) => [side, new ColumnView(this, side, request.settings.n)]));
     this.note = h('div', { class: 'c-note' });
@@ -27,9 +28,11 @@ export class TurnView {
 
   #question() {
     const { request } = this;
-    const text = promptText(request.prompt);
+    const { system, prompt } = wire.parts(request.prompt);
+    const shown = request.system ?? system;
+    const text = promptText(prompt);
     const exact = h('div', { class: 'exact mono c-prompt' }, plain(text, h));
-    const system = request.system ? h('details', { class: 'c-system caption' }, h('summary', { t: 'chat.system' }), h('div', { class: 'exact open mono' }, plain(request.system, h))) : null;
+    const fold = shown ? h('details', { class: 'c-system caption' }, h('summary', { t: 'chat.system' }), h('div', { class: 'exact open mono' }, plain(shown, h))) : null;
     const { temperature, top_p: topP, max_tokens: most, seed, n } = request.settings;
     const decoding = () => [
       temperature === 0 ? t('chat.greedy') : t('chat.sampled', { temperature: number(temperature), top_p: number(topP) }),
@@ -39,22 +42,32 @@ export class TurnView {
       : h('p', { class: 'c-truth' }, h('span', { class: 'caption', t: 'chat.truth' }), ' ', h('span', { class: 'mono' }, plain(String(request.ground_truth), h, 400)));
     return h('header', { class: 'c-question' },
       text.length > LONG ? h('details', { class: 'c-long' }, h('summary', null, visible(text.slice(0, 160)), '…'), exact) : exact,
-      system, h('div', { class: 'row c-question-facts' }, truth, h('span', { class: 'caption num', t: decoding })));
+      fold, h('div', { class: 'row c-question-facts' }, truth, h('span', { class: 'caption num', t: decoding })));
   }
 
   /** An event of the stream. */
   take(event) {
     const column = this.columns[event.side];
     if (event.type === 'queued') return this.wait('chat.queued', { n: event.position ?? 1 });
+    if (event.type === 'alive') return this.#starting();
     if (event.type === 'loading') return this.columns[event.side]?.loading(event);
-    if (event.type === 'unscored') return this.tell(event.words, 'info');
+    if (event.type === 'unscored') return this.note.append(h('p', { class: 'caption', t: event.words }));
     if (event.type === 'error' && column) return column.fail(event.error);
     if (!column) return undefined;
-    column.identify(event);
-    if (event.type === 'start') column.begin(event);
-    else if (event.type === 'text') column.answer(event.sample).write(event.text, event.replace);
+    if (event.type === 'start') {
+      column.begin(event);
+      const other = this.columns[event.side === 'left' ? 'right' : 'left'];
+      if (other && !other.who) other.wait('chat.after_left');
+    } else if (event.type === 'text') column.answer(event.sample).write(event.text, event.replace);
     else if (event.type === 'answer') column.end(event.sample, event);
     return undefined;
+  }
+
+  // The process itself takes some seconds before it can say what it loads.
+  #starting() {
+    const columns = Object.values(this.columns);
+    if (columns.some((column) => column.who || column.loads)) return;
+    this.wait('chat.starting', { s: Math.round((performance.now() - this.began) / 1000) });
   }
 
   wait(key, vars) {

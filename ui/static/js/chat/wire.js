@@ -12,6 +12,11 @@ export const chat = (id) => api.get(`/api/chat/chats/${encodeURIComponent(id)}`)
 export const forget = (id) => api.del(`/api/chat/chats/${encodeURIComponent(id)}`);
 export const exportAddress = (id) => `/api/chat/chats/${encodeURIComponent(id)}/export`;
 
+function lost(error) {
+  if (error.name === 'AbortError') throw error;
+  throw new api.ApiError(0, { en: 'The server does not answer.', ko: '서버가 응답하지 않습니다.' }, null);
+}
+
 /** What an ask sends, from a request of the page. */
 function asked(request) {
   const { settings, left, right, chat: id, run, index, prompt, system } = request;
@@ -24,11 +29,8 @@ function asked(request) {
 
 /** Ask both sides; `onEvent(event)` for every line. Ends with the stream; `signal` ends it earlier (AbortError). */
 export async function ask(request, onEvent, signal) {
-  const options = { method: 'POST', signal, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(asked(request)) };
-  const response = await fetch('/api/chat/ask', options).catch((error) => {
-    if (error.name === 'AbortError') throw error;
-    throw new api.ApiError(0, { en: 'The server does not answer.', ko: '서버가 응답하지 않습니다.' }, null);
-  });
+  const options = { method: 'POST', signal, headers: { 'Content-Type': 'application/json', ...api.HEADERS }, body: JSON.stringify(asked(request)) };
+  const response = await fetch('/api/chat/ask', options).catch(lost);
   if (!response.ok) {
     const body = await response.json().catch(() => null);
     throw new api.ApiError(response.status, body?.error ?? { en: `The server answered ${response.status}.`, ko: `서버가 ${response.status}로 응답했습니다.` }, body);
@@ -36,7 +38,7 @@ export async function ask(request, onEvent, signal) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch(lost);
     if (done) break;
     const lines = (rest + value).split('\n');
     rest = lines.pop();
@@ -77,18 +79,25 @@ function answer(event) {
   };
 }
 
+/** {system, prompt}: messages without the system prompt that they begin with. */
+export function parts(prompt) {
+  if (!Array.isArray(prompt) || prompt[0]?.role !== 'system') return { system: null, prompt };
+  return { system: prompt[0].content, prompt: prompt.slice(1) };
+}
+
 /** A stored turn: {id, at, request, left: {weights, ..., samples}, right, warnings}. */
 export function turn({ id, at, turn: kept }) {
   const settings = kept.settings ?? {};
   const read = { id, at, warnings: kept.warnings ?? [] };
+  const { system, prompt } = parts(kept.prompt);
   read.request = {
-    prompt: kept.prompt, system: kept.system ?? null, run: kept.run ?? null, index: kept.index ?? null, ground_truth: kept.ground_truth ?? null,
-    settings: { temperature: settings.temperature ?? 0, top_p: settings.top_p ?? 1, max_tokens: settings.max_new_tokens ?? null, seed: settings.seed ?? 0, n: settings.n ?? 1, raw: Boolean(settings.raw) },
+    prompt, system, run: kept.run ?? null, index: kept.index ?? null, ground_truth: kept.ground_truth ?? null,
+    settings: { temperature: settings.temperature ?? 0, top_p: settings.top_p ?? 1, max_tokens: settings.max_new_tokens ?? null, seed: settings.seed ?? 0, n: settings.n ?? 1, raw: Boolean(kept.raw) },
   };
   for (const side of ['left', 'right']) {
     const who = kept.sides?.[side];
     if (!who) continue;
-    read.request[side] = who.run ? { run: who.run, checkpoint: who.checkpoint } : { model: who.model };
+    read.request[side] = who.side;
     const samples = (kept.answers ?? []).filter((one) => one.side === side).map(answer).sort((a, b) => a.sample - b.sample);
     read[side] = { ...who, samples };
   }

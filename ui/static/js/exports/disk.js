@@ -56,10 +56,10 @@ export class RunDisk {
 
   #draw() {
     const { known } = this;
-    setText(this.total, size(known.bytes));
+    setText(this.total, size(known.total));
     const removable = new Set(known.parts.filter((part) => part.removable && part.bytes > 0).map((part) => part.id));
     for (const id of this.chosen) if (!removable.has(id)) this.chosen.delete(id);
-    fill(this.body, partsBar(known.parts, known.bytes),
+    fill(this.body, partsBar(known.parts, known.total),
       h('ul', { class: 'x-parts' }, known.parts.filter((part) => part.bytes > 0).map((part) => this.#part(part, removable.has(part.id)))));
     this.#button();
   }
@@ -70,15 +70,17 @@ export class RunDisk {
       this.chosen[event.target.checked ? 'add' : 'delete'](part.id);
       this.#button();
     } }) : h('span', { class: 'x-keeps', 'aria-hidden': 'true' });
-    const cost = removable ? part.costs : part.why_not;
+    const cost = part.why_not ?? part.costs;
     return h('li', { class: 'x-part' }, box, h('i', { class: 'dot', 'aria-hidden': 'true', style: { background: hue(part.id) } }),
       h(removable ? 'label' : 'span', { class: 'x-part-words', ...(removable ? { htmlFor: id } : {}) }, h('span', { t: said(part.words) })),
       h('span', { class: 'num x-part-size' }, size(part.bytes)),
       cost ? h('span', { class: 'caption x-part-cost', id: `${id}-cost`, t: said(cost) }) : null);
   }
 
+  /** Bytes of what is chosen; the optimizer lies in the checkpoints and goes with them. */
   get freed() {
-    return this.known?.parts.filter((part) => this.chosen.has(part.id)).reduce((sum, part) => sum + part.bytes, 0) ?? 0;
+    const goes = (part) => this.chosen.has(part.id) || (part.id === 'optimizer' && this.chosen.has('checkpoints'));
+    return this.known?.parts.filter(goes).reduce((sum, part) => sum + part.bytes, 0) ?? 0;
   }
 
   #button() {
@@ -87,13 +89,16 @@ export class RunDisk {
   }
 
   async #clean() {
-    const costs = this.known.parts.filter((part) => this.chosen.has(part.id) && part.costs).map((part) => part.costs);
-    const body = () => [t('exports.free_body', { size: size(this.freed) }), ...costs.map((cost) => t(said(cost)))].join(' ');
-    if (!(await confirm({ title: 'exports.free_title', body, action: 'exports.free_yes' }))) return;
-    this.free.disabled = true;
+    const path = `/api/runs/${encodeURIComponent(this.run)}/clean`;
+    const parts = [...this.chosen];
+    const costs = this.known.parts.filter((part) => parts.includes(part.id) && part.costs).map((part) => part.costs);
     fill(this.note);
     try {
-      const { freed } = await api.post(`/api/runs/${encodeURIComponent(this.run)}/clean`, { parts: [...this.chosen] });
+      const { freed: would } = await api.post(path, { parts, dry_run: true });
+      const body = () => [t('exports.free_body', { size: size(would) }), ...costs.map((cost) => t(said(cost)))].join(' ');
+      if (!(await confirm({ title: 'exports.free_title', body, action: 'exports.free_yes' }))) return;
+      this.free.disabled = true;
+      const { freed } = await api.post(path, { parts });
       this.chosen.clear();
       toast(() => t('exports.freed', { size: size(freed) }));
       this.onFreed();

@@ -34,8 +34,7 @@ export class HomeDisk {
     const { known } = this;
     const runs = [...known.runs].sort((a, b) => b.bytes - a.bytes);
     const widest = Math.max(1, ...runs.map((run) => run.bytes), ...known.other.map((one) => one.bytes));
-    const sum = [...runs, ...known.other].reduce((all, one) => all + one.bytes, 0);
-    setText(this.total, t('exports.disk_total', { size: size(sum), free: size(known.free) }));
+    setText(this.total, t('exports.disk_total', { size: size(known.used), free: size(known.free) }));
     const shown = this.all ? runs : runs.slice(0, SHOWN);
     this.more.hidden = shown.length === runs.length;
     fill(this.list,

@@ -4,7 +4,7 @@ import { checkpointName } from '../chat/sides.js';
 import { confirm, fill, h, setText, toast } from '../dom.js';
 import { ago, count } from '../format.js';
 import { lang, onLanguage, t } from '../i18n.js';
-import { visible } from '../plain.js';
+import { plain, visible } from '../plain.js';
 import { JobBar, failure, said, size } from './parts.js';
 import { Push } from './push.js';
 
@@ -52,7 +52,6 @@ export class Weights {
       const known = await api.get(`/api/runs/${encodeURIComponent(run)}/exports`);
       if (run !== this.run) return;
       this.known = known;
-      if (known.job?.state === 'running' && !this.job.running) this.job.follow(known.job);
     } catch (error) {
       if (error.status === undefined) throw error;
       if (run !== this.run) return;
@@ -87,7 +86,7 @@ export class Weights {
     }
     for (const button of this.kinds.children) button.setAttribute('aria-pressed', String(button.dataset.kind === this.kind));
     setText(this.about, source ? t(`exports.about_${this.kind}`) : '');
-    const there = source && known.exports.find((one) => one.what === this.kind && one.checkpoint === source.checkpoint);
+    const there = source && known.exports.find((one) => one.what === this.kind && one.checkpoint === source.checkpoint && one.verified && !one.stale);
     const why = known.why ? t(said(known.why)) : this.job.running ? t('exports.busy') : there ? t('exports.there') : '';
     this.make.disabled = !source || Boolean(why);
     setText(this.why, known.sources.length ? why : known.why ? t(said(known.why)) : t('exports.none_saved'));
@@ -100,12 +99,14 @@ export class Weights {
     return h('li', { class: 'x-item', data: { export: one.name } },
       h('div', { class: 'x-item-head' },
         h('span', { class: 'strong' }, t(`exports.what_${one.what}`), ' · ', checkpointName(one.checkpoint)),
-        h('span', { class: 'caption num' }, facts), verified(one.verified)),
+        h('span', { class: 'caption num' }, facts), verified(one)),
+      one.stale ? h('p', { class: 'caption x-stale', t: 'exports.stale' }) : null,
       (one.notes ?? []).map((note) => h('p', { class: 'caption', t: said(note) })),
-      one.files?.length ? h('details', { class: 'caption' }, h('summary', { t: 'exports.see_files' }), h('ul', { class: 'x-files num' }, one.files.map((file) => h('li', null, h('code', null, visible(file.name)), ' ', size(file.bytes))))) : null,
+      one.files?.length ? h('details', { class: 'caption' }, h('summary', { t: 'exports.see_files' }), h('ul', { class: 'x-files num' }, one.files.map((file) => h('li', null, h('code', null, visible(file.name)), ' ', size(file.bytes)))),
+        one.load ? h('pre', { class: 'exact open mono x-load' }, plain(typeof one.load === 'string' ? one.load : t(one.load), h)) : null) : null,
       h('div', { class: 'row' },
         h('a', { class: 'btn small x-download', href: `${address}.zip`, download: '', t: 'exports.download' }),
-        h('button', { type: 'button', class: 'btn small x-push', t: 'exports.push', onclick: () => this.push.open(this.run, one) }),
+        this.known.can?.push === false ? null : h('button', { type: 'button', class: 'btn small x-push', t: 'exports.push', onclick: () => this.push.open(this.run, one) }),
         h('button', { type: 'button', class: 'btn ghost small x-delete', t: 'exports.delete', onclick: () => this.#delete(one, address) })));
   }
 
@@ -149,11 +150,9 @@ export class Weights {
   }
 }
 
-/** The proof of an export in words: how many prompts a fresh process answered with the same greedy tokens. */
-function verified(proof) {
-  if (!proof) return h('span', { class: 'x-proof', data: { proof: 'none' } }, h('i', { 'aria-hidden': 'true' }, '–'), h('span', { t: 'exports.not_verified' }));
-  const lost = Boolean(proof.lost);
-  const vars = { same: count(proof.same_tokens), n: count(proof.prompts) };
-  return h('span', { class: 'x-proof', data: { proof: lost ? 'lost' : 'yes' } }, h('i', { 'aria-hidden': 'true' }, lost ? '!' : '✓'),
-    h('span', { t: proof.ties ? 'exports.verified_ties' : 'exports.verified', vars: { ...vars, ties: proof.ties } }));
+/** The proof of an export: what a fresh process answered, in the server's words. */
+function verified({ verified: proved, proof, verified_words: words }) {
+  const kind = proof?.lost ? 'lost' : proved ? 'yes' : 'none';
+  return h('span', { class: 'x-proof', data: { proof: kind } }, h('i', { 'aria-hidden': 'true' }, { yes: '✓', lost: '!', none: '×' }[kind]),
+    h('span', null, h('span', { class: 'strong', t: proved ? 'exports.verified' : 'exports.not_verified' }), ' ', words ? h('span', { class: 'caption', t: said(words) }) : null));
 }
