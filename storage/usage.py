@@ -21,8 +21,8 @@ def rows_bytes(db: Database, run_id: str | None = None) -> dict[str, int]:
         for query in _queries():
             if run_id is not None:
                 query = query.where(m.run.c.id == run_id)
-            for ident, size in connection.execute(query):
-                found[ident] = found.get(ident, 0) + int(size or 0)
+            for row in connection.execute(query):
+                found[row[0]] = found.get(row[0], 0) + int(row[1] or 0)
     return found
 
 

@@ -61,7 +61,7 @@ def plan(
         what = "model" if base is None else "adapter" if base.shared else "merged"
     with contextlib.suppress(WrongState):  # said in `why`
         what = planning.plan(exports.settings, run, what, checkpoint).what
-    card = exports.document(run.id, "card")[1]
+    card = exports.card(run.id, what == "merged")
     files, exact = _files(exports, run, f"{what}-{checkpoint}", source, base, card, what)
     why = _why_not(run, what, base)
     return {

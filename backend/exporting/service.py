@@ -145,14 +145,13 @@ class ExportService:
         if target.exists() and out is not None:
             raise places.exists(target)
         if target.exists():
-            manifest = checkpoints.read_manifest(target)
-            whole = manifest is not None and checkpoints.problem(target) is None
-            if whole and manifest.get("source") == planning.source_hash(planned.source):
+            manifest = checkpoints.read_manifest(target) or {}
+            if checkpoints.problem(target) is None and manifest.get("source") == planning.source_hash(planned.source):
                 return self._about(run, target) | {"path": str(target), "made": False}
             with places.locked(self.settings, run):
                 places.remove(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        card = self.document(run_id, "card")[1]
+        card = self.card(run_id, planned.merged)
         made = making.make(planned, target, card, planning.prompts(self.settings, run), progress)
         return self._about(run, made) | {"path": str(made), "made": True}
 
@@ -199,8 +198,14 @@ class ExportService:
 
         run = self.services.get(run_id)
         ending, media = DOCUMENTS[what]
-        text = report.html(self.services, run.id, lang) if what == "report" else report.card(self.services, run.id)
+        text = report.html(self.services, run.id, lang) if what == "report" else self.card(run.id)
         return f"{run.name}-{what}.{ending}", text, media
+
+    def card(self, run_id: str, merged: bool = False) -> str:
+        """The model card in Markdown; `merged`: of base and adapter as one model."""
+        from backend import report
+
+        return report.card(self.services, run_id, merged)
 
     # --- the hub ---
 
