@@ -107,6 +107,7 @@ TEXTS: dict[str, Text] = {
     "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (검증 데이터)"),
     "eval.rows": Text(en="{n} rows, greedy", ko="{n}개, greedy"),
     "eval.measure": Text(en="measure", ko="지표"),
+    "eval.when": Text(en="when", ko="시점"),
     "eval.before": Text(en="before", ko="학습 전"),
     "eval.after": Text(en="after", ko="학습 후"),
     "eval.change": Text(en="change", ko="변화"),

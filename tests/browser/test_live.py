@@ -179,7 +179,7 @@ def test_two_languages_at_once_and_remembered(page: Page, server: Server, run: s
     assert "Stop and keep checkpoint" in page.locator("#live-stop").inner_text()
     page.click("#language-switch [data-lang=ko]")
     assert page.locator("#live-stop").inner_text() == "체크포인트 저장 후 중지"
-    assert page.locator("#chart-reward").locator("xpath=ancestor::section").locator("h3").inner_text() == "보상"
+    assert page.locator("#chart-reward").locator("xpath=ancestor::section").locator("h2").inner_text() == "보상"
     page.wait_for_function("document.getElementById('chart-reward').data.some(t => t.name === '합계')")
     assert page.evaluate("window.sameDocument === true && document.documentElement.lang === 'ko'")
     english = page.evaluate(

@@ -101,7 +101,7 @@ export class Advantages {
       h('span', null, h('i', { class: 'dot', style: { background: `var(${variable(rewardHue(at))})` }, 'aria-hidden': 'true' }), visible(name), many ? h('button', { type: 'button', class: 'btn ghost small lab-icon', tt: { 'aria-label': () => t('lab.remove_reward', { name }) }, onclick: () => this.#drop(at) }, '×') : null),
       many ? h('label', { class: 'caption' }, '× ', this.#weight(name, at)) : null);
     const head = h('tr', null, h('th', { scope: 'col', t: 'lab.adv_number' }), names.map(weightOf), h('th', { scope: 'col', class: 'num', t: 'lab.total', hidden: !many }),
-      SCALES.map((scale) => h('th', { scope: 'col', class: 'lab-adv-scale', data: { scale } }, h('span', { t: `lab.scale_${scale}` }))), h('th', { class: 'lab-adv-rest' }));
+      SCALES.map((scale) => h('th', { scope: 'col', class: 'lab-adv-scale', data: { scale } }, h('span', { t: `lab.scale_${scale}` }))), h('td', { class: 'lab-adv-rest' }));
     this.lines = [];
     this.ends = [];
     const body = [];

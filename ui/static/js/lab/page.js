@@ -94,6 +94,7 @@ class Lab {
     if (!this.made.has(chosen)) {
       const section = new SECTIONS[chosen](this);
       section.root.classList.add('lab-section');
+      section.root.prepend(h('h2', { class: 'visually-hidden', t: `lab.nav_${chosen}` })); // the link above says it to the eye
       this.made.set(chosen, section);
       this.place.append(section.root);
     }

@@ -36,7 +36,7 @@ export class Charts {
     const of = (group) => this.cards.filter((card) => card.panel.group === group).map((card) => card.node);
     this.notes = ctx.h('ul', { class: 'not-drawn caption', hidden: true });
     this.warmup = ctx.h('details', { id: 'live-warmup', class: 'warmup', hidden: true },
-      ctx.h('summary', {}, ctx.h('h3', { t: 'stage.sft' })), ctx.h('div', { class: 'charts' }, of('sft')));
+      ctx.h('summary', {}, ctx.h('h2', { class: 'h3', t: 'stage.sft' })), ctx.h('div', { class: 'charts' }, of('sft')));
     root.append(this.warmup, ctx.h('div', { class: 'charts' }, of('train')), this.notes);
     this.seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -81,7 +81,7 @@ export class Charts {
     }, '?');
     const notes = h('div', { class: 'caption chart-notes' });
     const node = h('section', { class: `card chart${panel.wide ? ' wide' : ''}`, hidden: true, 'aria-label': '', data: { panel: panel.id }, tt: { 'aria-label': panel.title } },
-      h('header', {}, h('h3', { t: panel.title }), help, h('span', { class: 'spacer' }), png, csv), text, h('div', { class: 'plot-box' }, plot, cross), notes);
+      h('header', {}, h('h2', { class: 'h3', t: panel.title }), help, h('span', { class: 'spacer' }), png, csv), text, h('div', { class: 'plot-box' }, plot, cross), notes);
     return { panel, node, plot, cross, csv, notes, visible: false, drawn: '', width: 0, live: false };
   }
 

@@ -39,9 +39,9 @@ export class Evaluation {
       rows.push(row);
     }
     dom.fill(this.card,
-      h('header', { class: 'row' }, h('h3', { t: after ? 'eval.title' : 'eval.title_before' }), h('span', { class: 'caption', t: 'eval.rows', vars: { n } })),
+      h('header', { class: 'row' }, h('h2', { class: 'h3', t: after ? 'eval.title' : 'eval.title_before' }), h('span', { class: 'caption', t: 'eval.rows', vars: { n } })),
       h('table', { class: 'measures', role: 'table', style: { '--rows': MEASURES.length + 1 } },
-        h('thead', {}, h('tr', {}, h('th', {}), MEASURES.map((name) => h('th', { t: `eval.${name}`, scope: 'col' })))), h('tbody', {}, rows)));
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden', t: 'eval.when' })), MEASURES.map((name) => h('th', { t: `eval.${name}`, scope: 'col' })))), h('tbody', {}, rows)));
   }
 
   #cell(name, evaluation) {

@@ -11,7 +11,7 @@ export class Log {
     this.note = h('p', { class: 'caption', hidden: true, t: 'log.shortened' });
     this.none = h('p', { class: 'muted', t: 'log.empty' });
     this.pre.append(this.lines, this.tail);
-    this.node = h('details', { id: 'live-log', class: 'card log-card', ontoggle: () => this.tick() }, h('summary', {}, h('h3', { t: 'log.title' })), this.none, this.note, this.pre);
+    this.node = h('details', { id: 'live-log', class: 'card log-card', ontoggle: () => this.tick() }, h('summary', {}, h('h2', { class: 'h3', t: 'log.title' })), this.none, this.note, this.pre);
     root.append(this.node);
   }
 
