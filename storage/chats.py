@@ -38,6 +38,13 @@ def turns(db: Database, chat: str, limit: int = 200) -> list[Turn]:
     return [Turn(row.id, row.at, row.chat, row.turn) for row in reversed(rows)]
 
 
+def turn(db: Database, number: int) -> Turn | None:
+    """The turn with this id; None where there is none (any more)."""
+    with db.read() as connection:
+        row = connection.execute(select(m.chat_turn).where(m.chat_turn.c.id == number)).one_or_none()
+    return None if row is None else Turn(row.id, row.at, row.chat, row.turn)
+
+
 def chats(db: Database, limit: int = 100) -> list[tuple[str, float, int]]:
     """(conversation, time of its last turn, turns), the newest first."""
     c = m.chat_turn.c

@@ -1,0 +1,75 @@
+"""Kept turns as the page and the export read them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from backend.errors import NotFound
+from backend.text import Text
+from storage import chats
+from storage.db import Database
+
+TITLE = 80  # characters of a conversation's first prompt
+MOST_TURNS = 10_000
+
+
+def keep(db: Database, chat: str, turn: Mapping[str, Any]) -> int:
+    return chats.add_turn(db, chat, dict(turn))
+
+
+def conversations(db: Database) -> list[dict[str, Any]]:
+    """[{"chat", "at" (of the last turn), "turns", "title"}], the newest first."""
+    found = []
+    for chat, at, count in chats.chats(db):
+        first = chats.turns(db, chat, 1)
+        found.append({"chat": chat, "at": at, "turns": count, "title": title(first[0].turn) if first else ""})
+    return found
+
+
+def title(turn: Mapping[str, Any]) -> str:
+    """The beginning of what was asked."""
+    prompt = turn.get("prompt")
+    if isinstance(prompt, list):
+        users = [message["content"] for message in prompt if message.get("role") == "user"]
+        prompt = users[-1] if users else ""
+    text = " ".join(str(prompt or "").split())
+    return text if len(text) <= TITLE else text[: TITLE - 1] + "…"
+
+
+def conversation(db: Database, chat: str) -> dict[str, Any]:
+    """{"chat", "turns": [{"id", "at", "turn"}]}, the oldest first. NotFound for one that is not there."""
+    found = chats.turns(db, chat)
+    if not found:
+        raise not_found(chat)
+    return {"chat": chat, "turns": [{"id": each.id, "at": each.at, "turn": each.turn} for each in found]}
+
+
+def answer_of(db: Database, number: int, side: str, sample: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the turn with this id, one of its answers). NotFound where there is none."""
+    found = chats.turn(db, number)
+    for answer in found.turn["answers"] if found else ():
+        if found is not None and answer["side"] == side and answer["sample"] == sample:
+            return found.turn, answer
+    raise NotFound(Text(en=f"there is no such answer in turn {number}", ko=f"{number}번 기록에 그런 답이 없습니다"))
+
+
+def forget(db: Database, chat: str) -> int:
+    """How many turns it had; NotFound for none."""
+    gone = chats.forget(db, chat)
+    if not gone:
+        raise not_found(chat)
+    return gone
+
+
+def not_found(chat: str) -> NotFound:
+    return NotFound(Text(en=f"there is no conversation {chat!r}", ko=f"{chat!r} 대화가 없습니다"))
+
+
+def jsonl(db: Database, chat: str) -> Iterator[str]:
+    """One turn a line, exact: in ASCII, so that a lone surrogate or a control character comes back as it was."""
+    found = chats.turns(db, chat, MOST_TURNS)
+    if not found:
+        raise not_found(chat)
+    return (json.dumps({"id": each.id, "at": each.at, "chat": chat, **each.turn}) + "\n" for each in found)
