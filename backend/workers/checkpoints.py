@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
+WEIGHTS_ONLY = "weights_only"  # in a manifest: the optimizer was removed to make room
 _NAME = re.compile(r"checkpoint-(\d+)")
 
 
@@ -92,8 +93,9 @@ def numbered(parent: Path) -> list[tuple[int, Path]]:
 
 
 def last_complete_in(parent: Path, *, hashes: bool = True) -> tuple[Path, int] | None:
+    """The newest that a run can go on from: whole, and with the optimizer still in it."""
     for step, path in reversed(numbered(parent)):
-        if problem(path, hashes=hashes) is None:
+        if problem(path, hashes=hashes) is None and not (read_manifest(path) or {}).get(WEIGHTS_ONLY):
             return path, step
     return None
 
