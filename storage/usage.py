@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, literal, select
@@ -21,8 +22,8 @@ def rows_bytes(db: Database, run_id: str | None = None) -> dict[str, int]:
         for query in _queries():
             if run_id is not None:
                 query = query.where(m.run.c.id == run_id)
-            for row in connection.execute(query):
-                found[row[0]] = found.get(row[0], 0) + int(row[1] or 0)
+            for ident, size in connection.execute(query).tuples():
+                found[ident] = found.get(ident, 0) + int(size or 0)
     return found
 
 
@@ -31,7 +32,7 @@ def _length(column: Any) -> ColumnElement[int]:
     return func.coalesce(func.length(column), 0)
 
 
-def _queries() -> list[Any]:
+def _queries() -> Sequence[Any]:
     run = m.run.c
 
     def by_run(table: Any, size: ColumnElement[int]) -> Any:

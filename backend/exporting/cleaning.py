@@ -29,7 +29,6 @@ FOLDERS = {
     "logs": ("logs",),
 }
 REMOVABLE = (*FOLDERS, "optimizer")
-WEIGHTS_ONLY = "weights_only"  # in a checkpoint's manifest: no run can go on from it
 
 
 def clean(services: Services, run: Run, parts: Sequence[str], dry_run: bool = False) -> dict[str, Any]:
@@ -96,7 +95,7 @@ def strip(folder: Path) -> None:
     for name in gone:
         (folder / name).unlink(missing_ok=True)
     facts = {key: value for key, value in manifest.items() if key not in {"version", "files"}}
-    checkpoints.write_manifest(folder, **facts, **{WEIGHTS_ONLY: True})
+    checkpoints.write_manifest(folder, **facts, **{checkpoints.WEIGHTS_ONLY: True})
 
 
 def why_not(services: Services, run: Run, part: str, together: Collection[str] = ()) -> Text | None:

@@ -46,8 +46,8 @@ PARTS = (
         "optimizer",
         Text("Optimizer and random states in the checkpoints", "체크포인트의 옵티마이저와 난수 상태"),
         Text(
-            "The run cannot be resumed. Its checkpoints can still be evaluated, chatted with and exported.",
-            "실행을 이어서 학습할 수 없습니다. 체크포인트로 평가, 대화, 내보내기는 계속할 수 있습니다.",
+            "A resume would begin anew at step 0. The checkpoints can still be evaluated, chatted with and exported.",
+            "이어서 하면 0스텝부터 다시 시작합니다. 체크포인트로 평가, 대화, 내보내기는 계속할 수 있습니다.",
         ),
         True,
         is_optimizer,
@@ -56,9 +56,9 @@ PARTS = (
         "checkpoints",
         Text("Checkpoints of the training, without the optimizer", "학습 중 체크포인트(옵티마이저 제외)"),
         Text(
-            "The run cannot be resumed, and the states along the way cannot be evaluated, chatted with or exported. "
+            "A resume would begin anew at step 0, and the states along the way cannot be evaluated, chatted with or exported. "
             "The final and the best weights stay.",
-            "실행을 이어서 학습할 수 없고 중간 상태로 평가, 대화, 내보내기를 할 수 없습니다. 최종 가중치와 최고 "
+            "이어서 하면 0스텝부터 다시 시작하고, 중간 상태로 평가, 대화, 내보내기를 할 수 없습니다. 최종 가중치와 최고 "
             "가중치는 남습니다.",
         ),
         True,
