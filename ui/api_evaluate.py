@@ -91,7 +91,7 @@ def evaluations(call: Call) -> dict[str, Any]:
     return {
         "run": None if alone else view,
         "own": {"before", "after"} <= moments,
-        "evaluations": service.of(shown["id"]),
+        "evaluations": [one for one in service.of(shown["id"]) if one["kind"] != "own"],
         "controls": [] if alone else service.controls(shown["id"]),
         "checkpoints": [] if alone or checkpoints is None else checkpoints(shown["id"]),
     }

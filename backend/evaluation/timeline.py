@@ -1,0 +1,65 @@
+"""Accuracy on held-out rows over a run's steps: before, during, after, the best, and both once more on fresh rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from backend import views
+from backend.headline import wilson
+from storage.reader import Reader
+from storage.records import Evaluation, Run
+
+MOMENTS = ("before", "during", "after")
+
+
+def timeline(reader: Reader, run: Run) -> dict[str, Any]:
+    """{"points": [{"when", "step", "n", "rows", "accuracy", "low", "high"}], "best", "last", "fresh", "verdict",
+    "words"}.
+
+    Intervals are Wilson's, 95%. Points of `before` and `after` are over all held-out rows, those `during` over the rows
+    that choose the best; so `last`, which the best compares with, is the last of these. `fresh`: {"n", "best", "last"}
+    with their intervals, on rows that chose neither (rule T1), and {"difference", "low", "high"}; None where there are
+    none.
+    """
+    points = [_point(one) for one in reader.evaluations(run.id) if one.when in MOMENTS]
+    points = sorted((p for p in points if p["accuracy"] is not None), key=lambda p: (p["step"], p["when"] != "before"))
+    result = reader.results(run.id).get("best") or {}
+    fresh = result.get("fresh")
+    during = [point for point in points if point["when"] == "during"]
+    return views.plain(
+        {
+            "points": points,
+            "best": _named(result, ("step", "n", "accuracy", "low", "high")) if "accuracy" in result else None,
+            "last": during[-1] if during else None,
+            "fresh": _fresh(fresh) if fresh else None,
+            "verdict": result.get("verdict"),
+            "words": result.get("words"),
+        }
+    )
+
+
+def _point(one: Evaluation) -> dict[str, Any]:
+    known = math.isfinite(one.accuracy)
+    low, high = wilson(one.accuracy, one.n) if known and one.n else (None, None)
+    return {
+        "when": one.when, "step": one.step, "n": one.n, "accuracy": one.accuracy if known else None, "low": low,
+        "high": high,
+    }  # fmt: skip
+
+
+def _named(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: values.get(name) for name in names}
+
+
+def _fresh(fresh: dict[str, Any]) -> dict[str, Any]:
+    n = int(fresh["n"])
+
+    def side(name: str) -> dict[str, Any] | None:
+        value = fresh.get(name)
+        if value is None or not n:
+            return None
+        low, high = wilson(value, n)
+        return {"accuracy": value, "low": low, "high": high}
+
+    return {"n": n, "best": side("best"), "last": side("last"), **_named(fresh, ("difference", "low", "high"))}
