@@ -150,7 +150,7 @@ TEXTS: dict[str, Text] = {
         ko="양측 정확 검정: 배운 것이 없는데도 우연히 이만큼 차이 날 확률",
     ),
     "evaluate.p_small": Text(en="< 0.0001", ko="< 0.0001"),
-    "evaluate.won_lost": Text(en="won / lost", ko="맞게 됨 / 틀리게 됨"),
+    "evaluate.won_lost": Text(en="won / lost", ko="새로 맞힘 / 새로 틀림"),
     "evaluate.won_lost_title": Text(
         en="Problems right only after training, and only before it", ko="학습 후에만 맞힌 문제 / 학습 전에만 맞힌 문제"
     ),

@@ -6,7 +6,7 @@ from backend.text import Text
 
 TEXTS: dict[str, Text] = {
     # Proof
-    "evaluate.proof": Text(en="Did the trained weights answer?", ko="학습된 가중치가 답했는가"),
+    "evaluate.proof": Text(en="Did the trained weights answer?", ko="학습된 가중치가 실제로 답했는가"),
     "evaluate.adapter_active": Text(en="active", ko="적용됨"),
     "evaluate.adapter_inactive": Text(en="inactive", ko="적용되지 않음"),
     "evaluate.adapter_unknown": Text(en="not checked", ko="확인하지 않음"),
@@ -86,12 +86,12 @@ TEXTS: dict[str, Text] = {
     "evaluate.control_gain": Text(en="the control's gain", ko="대조 실행의 향상"),
     # Problems
     "evaluate.problems": Text(en="Problems", ko="문제별 결과"),
-    "evaluate.won": Text(en="Won", ko="맞게 됨"),
-    "evaluate.lost": Text(en="Lost", ko="틀리게 됨"),
+    "evaluate.won": Text(en="Won", ko="새로 맞힘"),
+    "evaluate.lost": Text(en="Lost", ko="새로 틀림"),
     "evaluate.both_right": Text(en="Both right", ko="둘 다 맞음"),
     "evaluate.both_wrong": Text(en="Both wrong", ko="둘 다 틀림"),
     "evaluate.none_won": Text(en="No problem is right only after training.", ko="학습 후에만 맞힌 문제가 없습니다."),
-    "evaluate.none_lost": Text(en="No problem was lost by training.", ko="학습 때문에 틀리게 된 문제가 없습니다."),
+    "evaluate.none_lost": Text(en="No problem was lost by training.", ko="학습 후에 새로 틀린 문제가 없습니다."),
     "evaluate.none_both_right": Text(en="No problem is right on both sides.", ko="양쪽 모두 맞힌 문제가 없습니다."),
     "evaluate.none_both_wrong": Text(en="No problem is wrong on both sides.", ko="양쪽 모두 틀린 문제가 없습니다."),
     "evaluate.mark_right": Text(en="right", ko="맞음"),

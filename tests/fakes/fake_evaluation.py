@@ -13,7 +13,7 @@ from storage.records import Evaluation, EvaluationItem, EvaluationSample
 if TYPE_CHECKING:
     from tests.fakes.fake_worker import FakeWorker
 
-PART = 5
+PART = 2
 HASH, BASE = "9f" * 32, "ab" * 32
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> \x1b[31m \u202e {{ value }}"
 INACTIVE = "the trained weights change nothing: the adapter is inactive"

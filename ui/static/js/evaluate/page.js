@@ -39,7 +39,7 @@ class Page {
     this.timeline = new Timeline();
     this.control = new Control(() => this.poller.now());
     this.problems = new Problems();
-    this.measured = h('div', { class: 'ev-measured' }, this.table.root, this.plot.root);
+    this.measured = h('div', { class: 'ev-measured' }, this.table.root, h('div', { class: 'ev-beside' }, this.plot.root, this.table.facts));
     this.found = [this.measured, this.breakdown.root, this.proof.root, this.shift.root];
     this.view.append(this.top.root, this.form.root, this.progress.root, this.top.sentence, this.top.warnings, this.none, ...this.found, this.timeline.root, this.control.root, this.problems.root);
     root.append(this.offline, this.empty, this.loading, this.view);

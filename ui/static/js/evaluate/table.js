@@ -11,9 +11,9 @@ const SAMPLED = ['pass_at_1', 'pass_at_k', 'maj_at_k'];
 export class Table {
   constructor() {
     this.body = h('div');
-    this.facts = h('dl', { class: 'ev-facts' });
+    this.facts = h('dl', { class: 'card ev-facts', id: 'evaluate-facts' });
     this.root = h('section', { class: 'card ev-table', id: 'evaluate-table', tt: { 'aria-label': 'evaluate.table' } },
-      head('evaluate.table', csv(() => `${this.report.run}-measures`, () => this.#csv())), this.body, this.facts);
+      head('evaluate.table', csv(() => `${this.report.run}-measures`, () => this.#csv())), this.body);
   }
 
   draw(report) {
