@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from backend.services import Services
+    from backend.report.facts import Source
 
 
-def html(services: Services, run_id: str, lang: str = "en") -> str:
+def html(services: Source, run_id: str, lang: str = "en") -> str:
     """One self-contained page: no request, no script. `lang`: "en" or "ko". NotFound for a run that is not there."""
     from backend.report.page import page
 
     return page(services, run_id, lang)
 
 
-def card(services: Services, run_id: str, merged: bool = False) -> str:
+def card(services: Source, run_id: str, merged: bool = False) -> str:
     """README.md for the hub, in English, with its YAML header. NotFound for a run that is not there.
 
     `merged`: for weights with the adapter merged in; else for what the run saves itself, an adapter or a whole model.

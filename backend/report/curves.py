@@ -101,13 +101,13 @@ def _reward(curves: dict[str, Curve], facts: Facts, t: Words) -> Chart | None:
 def _accuracy(curves: dict[str, Curve], facts: Facts, t: Words) -> Chart | None:
     """Held-out evaluations with Wilson's 95% interval; the training batches' own accuracy behind them, where the
     reward that decides it is a share of right answers."""
-    lines, note = [], ""
+    lines, notes = [], []
     decides = next((name for name in DECIDE_CORRECT if f"rewards/{name}/mean" in curves), None)
     if decides is not None:
         name = f"rewards/{decides}/mean"
         if all(0 <= value <= 1 for value in curves[name][1] if math.isfinite(value)):
             lines += [*_raw(curves[name], "blue"), _line(curves[name], t("chart.batch"), "blue")]
-            note = _note(curves, name, t)
+            notes.append(_note(curves, name, t))
     for moments, label, color in (
         (("during",), t("chart.during"), "orange"),
         (("before", "after"), t("chart.before_after"), "accent"),
@@ -117,6 +117,9 @@ def _accuracy(curves: dict[str, Curve], facts: Facts, t: Words) -> Chart | None:
         if held:
             lines.append(Line(label, [e.step for e in held], [e.accuracy for e in held], color, kind="points",
                               low=[b[0] for b in bounds], high=[b[1] for b in bounds]))  # fmt: skip
+    if any(line.kind == "points" for line in lines):
+        notes.append(t("chart.whiskers"))
+    note = " ".join(filter(None, notes))
     return chart(t("chart.accuracy"), t("unit.share_answers"), lines, share=True, note=note)
 
 

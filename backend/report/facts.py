@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from backend import views
 from backend.config.fields import default_of
@@ -12,16 +12,26 @@ from backend.config.schema import FIELDS, SETTINGS
 from backend.errors import StudioError
 from backend.report.samples import Samples, samples_of
 from backend.report.shown import Shareable
+from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
 from storage.records import Attempt, Evaluation, Event, Run
 
-if TYPE_CHECKING:
-    from backend.services import Services
-
 HELD_OUT = "held-out"
 EVENTS_AT_ONCE = 200
 NO_SAMPLES = Samples()
+
+
+class Source(Protocol):
+    """What a report needs of Services."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def reader(self) -> Reader: ...
+    @property
+    def evaluation(self) -> Any: ...
+    def get(self, run_id: str) -> Run: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +78,13 @@ class Facts:
         return self.kind in ("train", "control")
 
 
-def facts_of(services: Services, run_id: str) -> Facts:
+def facts_of(services: Source, run_id: str) -> Facts:
     """NotFound for a run that is not there."""
     from backend.headline import for_run
     from backend.processes import reasons
 
     run = services.get(run_id)
-    reader: Reader = services.reader
+    reader = services.reader
     clean = Shareable(services.settings)
     kind = views.kind_of_run(run.config)
     report, others = _evaluations(services, run, kind)
@@ -123,7 +133,7 @@ def _elapsed(reader: Reader, run: Run) -> float | None:
     return sum(known) if known else None
 
 
-def _evaluations(services: Services, run: Run, kind: str) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+def _evaluations(services: Source, run: Run, kind: str) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """The evaluation that is shown, and the others: the newest finished one on held-out rows, else the run's own."""
     if kind == "evaluate":
         return _report(services, run.id), []
@@ -141,25 +151,23 @@ def _evaluations(services: Services, run: Run, kind: str) -> tuple[dict[str, Any
     return (chosen, others) if chosen else (own, others)
 
 
-def _listed(services: Services, run_id: str) -> list[Mapping[str, Any]]:
-    evaluation: Any = services.evaluation
+def _listed(services: Source, run_id: str) -> list[Mapping[str, Any]]:
     try:
-        return list(evaluation.of(run_id))
+        return list(services.evaluation.of(run_id))
     except StudioError:
         return []
 
 
-def _report(services: Services, run_id: str) -> dict[str, Any] | None:
+def _report(services: Source, run_id: str) -> dict[str, Any] | None:
     """None where nothing has been evaluated."""
-    evaluation: Any = services.evaluation
     try:
-        found = evaluation.report(run_id)
+        found = services.evaluation.report(run_id)
     except StudioError:
         return None
     return found if found and (found.get("base") or found.get("trained")) else None
 
 
-def _control(services: Services, run: Run) -> tuple[Run | None, dict[str, Any] | None]:
+def _control(services: Source, run: Run) -> tuple[Run | None, dict[str, Any] | None]:
     """The newest finished control of this run with what it gained on the same held-out rows."""
     controls = [
         each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 import yaml
@@ -13,22 +13,19 @@ from backend.errors import StudioError
 from backend.models.catalogue import HUB_NAME, SMOLLM2
 from backend.paths import folder_named
 from backend.report import events, markdown, numbers, settings, table
-from backend.report.facts import Facts, facts_of
+from backend.report.facts import Facts, Source, facts_of
 from backend.report.page import TEMPLATES
 from backend.report.samples import CHARACTERS, MOST, Sample, messages
 from backend.report.shown import visible
 from backend.report.words import Words
 from backend.settings import Settings
 
-if TYPE_CHECKING:
-    from backend.services import Services
-
 SMOLLM2_HUB = "HuggingFaceTB/SmolLM2-135M-Instruct"
 ADAPTERS = ("lora", "qlora")
 PROMPT = 500  # characters of a prompt that is still an example
 
 
-def model_card(services: Services, run_id: str, merged: bool = False) -> str:
+def model_card(services: Source, run_id: str, merged: bool = False) -> str:
     """`merged`: for weights with the adapter merged in, which need transformers alone."""
     facts, t = facts_of(services, run_id), Words("en")
     adapter = facts.config.get("peft") in ADAPTERS and not merged

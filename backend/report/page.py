@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from backend.report import curves, events, numbers, settings, table
-from backend.report.facts import facts_of
+from backend.report.facts import Source, facts_of
 from backend.report.samples import CHARACTERS, messages
 from backend.report.shown import exact, visible
 from backend.report.words import Words
 
-if TYPE_CHECKING:
-    from backend.services import Services
-
 TEMPLATES = Path(__file__).with_name("templates")
+OPEN = 3  # samples of a kind that are not folded away
 VALUE = 2000  # characters of a setting's value
 
 
-def page(services: Services, run_id: str, lang: str) -> str:
+def page(services: Source, run_id: str, lang: str) -> str:
     facts, t = facts_of(services, run_id), Words(lang)
     return (
         environment()
@@ -71,6 +69,7 @@ def environment() -> jinja2.Environment:
     }
     made.globals |= {
         "CHARACTERS": CHARACTERS,
+        "OPEN": OPEN,
         "VALUE": VALUE,
         "comparison": table.comparison,
         "interval": numbers.interval,

@@ -43,11 +43,6 @@ TEXTS: dict[str, Text] = {
         "pass@1, pass@{k} and maj@{k} come from {k} samples a problem.",
         "pass@1, pass@{k}, maj@{k}는 문제마다 뽑은 답 {k}개로 계산했습니다.",
     ),
-    "skipped": Text(
-        "{n} of {rows} rows could not be judged and count for neither side.",
-        "{rows}개 중 {n}개는 채점할 수 없어 어느 쪽에도 넣지 않았습니다.",
-    ),
-    "left_out": Text("{n} rows were left out: their prompts are too long.", "프롬프트가 너무 긴 {n}개는 제외했습니다."),
     "own": Text("The run's own evaluation, before and after training.", "이 실행이 학습 전후에 한 평가입니다."),
     "after_the_fact": Text("Evaluation {run}, of checkpoint {checkpoint}.", "평가 {run}, 체크포인트 {checkpoint}."),
     "other_rows": Text("The rows are those of {data}.", "사용한 데이터: {data}."),
@@ -100,7 +95,6 @@ TEXTS: dict[str, Text] = {
     "evaluation": Text("evaluation", "평가"),
     "data": Text("data", "데이터"),
     "held_out": Text("held-out rows", "검증 데이터"),
-    "other_set": Text("another set", "다른 데이터"),
     "checkpoint": Text("checkpoint", "체크포인트"),
     "fresh": Text("Best and last weights, on fresh rows", "최고 가중치와 마지막 가중치 (새 문제로 재채점)"),
     "fresh_note": Text(
@@ -153,7 +147,6 @@ TEXTS: dict[str, Text] = {
         "그보다 더 얻은 만큼만 보상의 효과입니다.",
     ),
     "this_run": Text("this run", "이 실행"),
-    "control_run": Text("control {name}", "대조 실행 {name}"),
     "control_of": Text("control of", "대조 대상"),
     # Curves
     "curves": Text("Curves", "학습 곡선"),
@@ -194,6 +187,7 @@ TEXTS: dict[str, Text] = {
         "The first {shown} in the order of the rows, not chosen.",
         "데이터 순서대로 앞의 {shown}개이며 골라낸 것이 아닙니다.",
     ),
+    "samples.more": Text("{n} more", "{n}개 더 보기"),
     "samples.none": Text("None.", "없습니다."),
     "samples.row": Text("row {n}", "{n}번째 행"),
     "samples.truth": Text("ground truth", "정답"),
