@@ -87,13 +87,12 @@ def evaluations(call: Call) -> dict[str, Any]:
     view["settings"] = {
         name: config.get(name) for name in ("dataset", "eval_size", "seed", "temperature", "shuffle_rewards")
     }
-    checkpoints = getattr(service, "checkpoints", None)
     return {
         "run": None if alone else view,
         "own": {"before", "after"} <= moments,
         "evaluations": [one for one in service.of(shown["id"]) if one["kind"] != "own"],
         "controls": [] if alone else service.controls(shown["id"]),
-        "checkpoints": [] if alone or checkpoints is None else checkpoints(shown["id"]),
+        "checkpoints": [] if alone else service.checkpoints(shown["id"]),
     }
 
 

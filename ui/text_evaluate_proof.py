@@ -61,6 +61,10 @@ TEXTS: dict[str, Text] = {
     "evaluate.tokens_cut": Text(en="the first {n} tokens", ko="처음 {n}개 토큰"),
     # While training
     "evaluate.timeline": Text(en="Held-out accuracy while training", ko="학습 중 평가 정확도"),
+    "evaluate.timeline_lead": Text(
+        en="Blue: while training, on the rows that choose the best. Grey: before and after, on all held-out rows.",
+        ko="파란색: 학습 중, 최고를 고르는 행에서. 회색: 학습 전후, 모든 평가 행에서.",
+    ),
     "evaluate.best": Text(en="best", ko="최고"),
     "evaluate.last": Text(en="last", ko="마지막"),
     "evaluate.at_step": Text(

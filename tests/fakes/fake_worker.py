@@ -242,8 +242,18 @@ class FakeWorker:
                 self._save(step)
             if self.term:
                 return True
+        self._finish()
         self._evaluate("after", self.steps)
         return False
+
+    def _finish(self) -> None:
+        """What an evaluation asks for: trained weights that are whole, and held-out rows."""
+        final, rows = self.dir / "final", self.dir / "data" / "eval.jsonl"
+        final.mkdir(parents=True, exist_ok=True)
+        (final / "model.txt").write_text(f"step {self.steps}\n", encoding="utf-8")
+        checkpoints.write_manifest(final, step=self.steps, attempt=self.run.attempt)
+        rows.parent.mkdir(parents=True, exist_ok=True)
+        rows.write_text('{"prompt": "What is 1 + 1?", "ground_truth": "2"}\n', encoding="utf-8")
 
     def _trouble(self, step: int) -> None:
         for child in self.children:

@@ -44,7 +44,7 @@ class Evaluation:
         return {"run": run_id, "n": 20, "base": {"accuracy": float("nan")}}
 
     def of(self, run_id: str) -> list[dict[str, Any]]:
-        return [{"id": EVALUATION, "of": run_id}]
+        return [{"id": run_id, "kind": "own"}, {"id": EVALUATION, "kind": "run", "of": run_id}]
 
     def items(self, run_id: str, which: str, offset: int, limit: int) -> dict[str, Any]:
         self.calls.append(("items", run_id, which, offset, limit))
@@ -93,7 +93,7 @@ def test_a_run_and_its_evaluation_open_the_same_list(client: TestClient) -> None
         assert found["run"]["settings"]["eval_size"] == 16
         assert "config" not in found["run"]
         assert found["own"] is True
-        assert found["evaluations"] == [{"id": EVALUATION, "of": RUN}]
+        assert found["evaluations"] == [{"id": EVALUATION, "kind": "run", "of": RUN}]
         assert found["checkpoints"] == [{"name": "final", "step": 60}]
 
 

@@ -8,13 +8,16 @@ import { between, csv, head, known, moved } from './parts.js';
 const HEIGHT = 220;
 const EDGE = { left: 44, right: 16, top: 14, bottom: 34 };
 
+/** Measured while training, on the rows that choose the best; before and after are over all held-out rows. */
+const chooses = (one) => !['before', 'after'].includes(one.when);
+
 export class Timeline {
   constructor() {
     this.chart = h('div', { class: 'ev-chart' });
     this.words = h('p', { class: 'ev-said' });
     this.facts = h('ul', { class: 'ev-plain caption num' });
     this.root = h('section', { class: 'card', id: 'evaluate-timeline', hidden: true, tt: { 'aria-label': 'evaluate.timeline' } },
-      head('evaluate.timeline', csv(() => `${this.run}-held-out`, () => this.#csv())), this.words, this.chart, this.facts);
+      head('evaluate.timeline', csv(() => `${this.run}-held-out`, () => this.#csv())), this.words, this.chart, h('p', { class: 'caption', t: 'evaluate.timeline_lead' }), this.facts);
     new ResizeObserver(([entry]) => {
       const width = Math.round(entry.contentRect.width);
       if (width === this.width) return;
@@ -52,11 +55,11 @@ export class Timeline {
     const every = Math.max(1, Math.ceil(most / ticks / 5) * 5);
     for (let step = 0; step <= most; step += every) picture.append(svg('text', { x: x(step), y: HEIGHT - EDGE.bottom + 18, class: 'ev-tick', 'text-anchor': 'middle' }, count(step)));
     picture.append(svg('text', { x: this.width - EDGE.right, y: HEIGHT - 2, class: 'ev-tick', 'text-anchor': 'end' }, t('app.step')));
-    picture.append(svg('polyline', { points: points.map((one) => `${x(one.step)},${y(one.accuracy)}`).join(' '), class: 'ev-line' }));
+    picture.append(svg('polyline', { points: points.filter(chooses).map((one) => `${x(one.step)},${y(one.accuracy)}`).join(' '), class: 'ev-line' }));
     for (const one of points) {
       const title = svg('title', {}, this.#say(one));
       const whisker = known(one.low) && known(one.high) ? svg('line', { x1: x(one.step), x2: x(one.step), y1: y(one.low), y2: y(one.high), class: 'ev-whisker' }) : '';
-      picture.append(svg('g', { class: 'ev-at' }, title, whisker, svg('circle', { cx: x(one.step), cy: y(one.accuracy), r: 4.5 })));
+      picture.append(svg('g', { class: chooses(one) ? 'ev-at' : 'ev-at ev-whole' }, title, whisker, svg('circle', { cx: x(one.step), cy: y(one.accuracy), r: 4.5 })));
     }
     const flag = (one, kind, up) => {
       if (!known(one?.step) || !known(one.accuracy)) return;

@@ -59,7 +59,8 @@ export class Top {
     const { paired } = report ?? {};
     this.sentence.dataset.verdict = !known(paired?.low) ? 'unclear' : paired.low > 0 ? 'learning' : paired.high < 0 ? 'falling' : 'unclear';
     fill(this.sentence, found ? h('span', { t: found }) : null);
-    const warnings = report?.warnings ?? [];
+    // Why it failed stands above already.
+    const warnings = (report?.warnings ?? []).filter((one) => report.state !== 'failed' || !['adapter', 'identical'].includes(one.id));
     this.warnings.hidden = warnings.length === 0;
     fill(this.warnings, warnings.map((one) => h('li', { class: 'notice', data: { level: 'warn', id: one.id } }, h('span', { t: one.words }))));
   }
