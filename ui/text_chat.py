@@ -50,6 +50,12 @@ FORM: dict[str, Text] = {
     "chat.keys": Text("Ctrl+Enter asks, Escape stops", "Ctrl+Enter로 질문, Esc로 멈춤"),
     "chat.new": Text("New conversation", "새 대화"),
     "chat.missing_side": Text("Choose who answers on the left.", "왼쪽에서 답할 모델을 고르세요."),
+    "chat.missing_weights": Text("One side has no weights.", "가중치가 없는 쪽이 있습니다."),
+    "chat.no_weights": Text(
+        "{name} is not there: the run has not saved it, or it was deleted.",
+        "{name}이(가) 없습니다. 아직 저장되지 않았거나 삭제되었습니다.",
+    ),
+    "chat.not_fetched": Text("not fetched yet", "아직 받지 않음"),
     "chat.missing_prompt": Text("Write a prompt first.", "프롬프트를 입력하세요."),
     "chat.missing_problem": Text("Choose a problem first.", "문제를 먼저 고르세요."),
     "chat.missing_number": Text("One of the numbers cannot be used.", "쓸 수 없는 숫자가 있습니다."),

@@ -151,6 +151,7 @@ def load(talk: Talk, spec: dict[str, Any]) -> None:
             "weights": weights(spec),
             "dtype": "float32",
             "adapter": bool(spec.get("adapter")),
+            "bytes": 4000,
         }
         talk.tell(type="loaded", loaded=list(talk.loaded.values()))
 

@@ -16,6 +16,14 @@ export async function mount(root, ctx) {
   new Chat(root, ctx).begin();
 }
 
+/** The sides to begin with: those of the run in the address, else base and trained of the newest run that has both. */
+function defaults({ left, right, runs }) {
+  if (left) return [left, right ?? null];
+  const newest = runs.find((run) => run.checkpoints.some((one) => one.default));
+  if (!newest) return [null, null];
+  return [{ run: newest.run, checkpoint: 'base' }, { run: newest.run, checkpoint: newest.checkpoints.find((one) => one.default).checkpoint }];
+}
+
 class Chat {
   constructor(root, ctx) {
     Object.assign(this, { ctx, known: null, run: undefined, chat: null, turns: [], asking: null, chosen: false });
@@ -28,13 +36,14 @@ class Chat {
     this.fresh = h('button', { type: 'button', class: 'btn ghost small', id: 'chat-new', hidden: true, t: 'chat.new', onclick: () => this.#fresh() });
     this.question = new Question(() => this.ask(), () => this.#ready());
     this.fault = h('div', { class: 'notice', data: { level: 'error' }, role: 'alert', hidden: true }, h('span'));
+    this.barred = h('div', { class: 'notice', data: { level: 'warn' }, id: 'chat-barred', hidden: true }, h('span'));
     this.same = h('div', { class: 'notice', data: { level: 'warn' }, id: 'chat-same', role: 'status', hidden: true }, h('span'));
     this.said = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
     this.list = h('div', { class: 'c-turns' });
     this.empty = h('div', { class: 'empty c-empty' }, h('h2', { t: 'chat.empty' }), h('p', { t: 'chat.empty_lead' }));
     this.history = new History((id) => this.#open(id), (id) => { if (id === this.chat) this.#fresh(); });
     this.setup = h('section', { class: 'card c-setup', tt: { 'aria-label': 'chat.question' } },
-      h('div', { class: 'c-sides' }, this.pickers[0].root, this.swap, this.pickers[1].root), this.question.root,
+      h('div', { class: 'c-sides' }, this.pickers[0].root, this.swap, this.pickers[1].root), this.barred, this.question.root,
       h('div', { class: 'row c-go' }, this.askButton, this.stopButton, h('span', { class: 'caption c-keys', t: 'chat.keys' }), this.why, h('span', { class: 'spacer' }), this.fresh));
     this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.down = h('div', { class: 'notice', data: { level: 'error' }, role: 'alert', hidden: true }, h('span'), h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: () => this.#sides(true) }));
@@ -76,10 +85,9 @@ class Chat {
       if ((state.get().run ?? null) !== run) return;
       this.known = known;
       if (other || again) this.chosen = false;
-      const values = this.chosen ? this.pickers.map((picker) => picker.value) : [known.left ?? null, known.right ?? null];
+      const values = this.chosen ? this.pickers.map((picker) => picker.value) : defaults(known);
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
-      const own = known.runs.find((one) => one.run === run) ?? {};
-      await this.question.follow(own.run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, rewards: own.rewards ?? [], defaults: known.defaults, limits: known.limits });
+      await this.question.follow(run, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
       this.down.hidden = this.loading.hidden = true;
       this.view.hidden = false;
     } catch (error) {
@@ -104,13 +112,19 @@ class Chat {
 
   #ready() {
     if (!this.question) return;
-    const missing = this.pickers[0].value ? this.question.missing : 'chat.missing_side';
+    const [left, right] = this.pickers;
+    const barred = this.pickers.find((picker) => picker.value?.run && !picker.usable);
+    const why = barred?.why;
+    this.barred.hidden = !barred;
+    if (barred) label(this.barred.firstElementChild, why ?? 'chat.no_weights', { name: sideName(barred.value) });
+    this.question.judged = Boolean((left.value?.run ? left : right).rewards?.length);
+    const missing = barred ? 'chat.missing_weights' : left.value ? this.question.missing : 'chat.missing_side';
     const busy = Boolean(this.asking);
     this.askButton.disabled = busy || Boolean(missing);
     this.askButton.hidden = busy;
     this.stopButton.hidden = !busy;
     setText(this.why, busy || !missing ? '' : t(missing));
-    this.swap.disabled = !this.pickers[1].value;
+    this.swap.disabled = !right.value;
     this.fresh.hidden = busy || this.turns.length === 0;
     this.empty.hidden = this.turns.length > 0;
   }
@@ -170,7 +184,7 @@ class Chat {
     turn.id = event.turn ?? null;
     if (event.chat) this.chat = this.history.chosen = event.chat;
     for (const { words } of event.warnings ?? []) turn.tell(words);
-    setText(this.said, turn.words());
+    label(this.said, () => turn.words());
     this.#compare();
     this.history.refresh();
   }

@@ -59,18 +59,16 @@ export class Question {
   }
 
   /** A run's held-out rows, defaults and limits; `run` null: only own prompts. */
-  async follow(run, { rows = 0, system = null, defaults = {}, limits = {}, rewards = [] }) {
+  async follow(run, { rows = 0, system = null, defaults = {}, limits = {} }) {
     const other = run !== this.run;
     this.run = run;
     this.rows = rows;
-    this.rewards = rewards;
     for (const [name] of NUMBERS) {
       const range = limits[ON_THE_WIRE[name] ?? name];
       if (Array.isArray(range)) [this.fields[name].min, this.fields[name].max] = range;
       const given = defaults[ON_THE_WIRE[name] ?? name];
       if (other && given !== undefined && given !== null && !this.fields[name].dataset.touched) this.fields[name].value = given;
     }
-    this.truthField.hidden = !rewards.length;
     if (!other) return;
     this.problem = null;
     if (system !== null && !this.system.value) this.system.placeholder = visible(system);
@@ -78,6 +76,11 @@ export class Question {
     labelAttribute(this.modes[0], 'title', rows ? '' : 'chat.no_rows');
     this.use(rows ? 'held' : 'own');
     if (rows) await this.show(0);
+  }
+
+  /** Whether there are rewards that score an own prompt. */
+  set judged(yes) {
+    this.truthField.hidden = !yes;
   }
 
   use(mode) {
@@ -140,7 +143,7 @@ export class Question {
     return {
       run: this.run, index: held ? this.problem.index : null,
       prompt: held ? this.problem.prompt : this.prompt.value,
-      ground_truth: held ? this.problem.ground_truth ?? null : this.rewards?.length ? this.truth.value.trim() || null : null,
+      ground_truth: held ? this.problem.ground_truth ?? null : this.truthField.hidden ? null : this.truth.value.trim() || null,
       system: this.system.value.trim() || null,
       settings: { ...settings, raw: this.raw.checked },
     };

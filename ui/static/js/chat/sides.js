@@ -42,6 +42,23 @@ export class SidePicker {
     this.#draw();
   }
 
+  get #run() {
+    return this.known.runs.find((one) => one.run === this.value?.run);
+  }
+
+  /** Whether the weights that are chosen are there; `why` they are not, where the server says it. */
+  get usable() {
+    return Boolean(this.#run?.checkpoints.some((one) => one.checkpoint === this.value.checkpoint));
+  }
+
+  get why() {
+    return this.#run?.why ?? null;
+  }
+
+  get rewards() {
+    return this.#run?.rewards ?? [];
+  }
+
   #checkpoints(run) {
     return this.known.runs.find((one) => one.run === run)?.checkpoints ?? [];
   }
@@ -65,7 +82,7 @@ export class SidePicker {
     const { value, known } = this;
     const option = (data, words) => h('option', { value: text(data) }, words);
     const runs = known.runs.map((run) => option({ run: run.run }, visible(run.name || run.run)));
-    const models = known.models.map((model) => option({ model: model.model }, visible(model.title ? t(model.title) : model.model)));
+    const models = known.models.map((model) => option({ model: model.model }, [visible(model.title ? t(model.title) : model.model), model.ready === false ? t('chat.not_fetched') : ''].filter(Boolean).join(' · ')));
     const none = this.side === 'right' ? [h('option', { value: 'null' }, t('chat.nobody'))] : [];
     const groups = [
       runs.length ? h('optgroup', { label: t('chat.runs') }, runs) : null,
