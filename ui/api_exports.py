@@ -34,7 +34,7 @@ def disposition(filename: str) -> str:
     name = "".join("-" if letter in "/\\" or not letter.isprintable() else letter for letter in filename).strip(". ")
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "_" for letter in name)
     encoded = quote(name.encode("utf-8", "replace"), safe="")
-    return f"attachment; filename=\"{plain.strip('_.') or 'export'}\"; filename*=UTF-8''{encoded}"
+    return f"attachment; filename=\"{plain.strip('_.-') or 'export'}\"; filename*=UTF-8''{encoded}"
 
 
 def download(filename: str, body: Iterator[bytes] | str, media: str, length: int | None = None) -> Response:
