@@ -22,7 +22,7 @@ def rows_bytes(db: Database, run_id: str | None = None) -> dict[str, int]:
         for query in _queries():
             if run_id is not None:
                 query = query.where(m.run.c.id == run_id)
-            for ident, size in connection.execute(query).tuples():
+            for ident, size in map(tuple, connection.execute(query)):
                 found[ident] = found.get(ident, 0) + int(size or 0)
     return found
 

@@ -56,10 +56,10 @@ PARTS = (
         "checkpoints",
         Text("Checkpoints of the training, without the optimizer", "학습 중 체크포인트(옵티마이저 제외)"),
         Text(
-            "A resume would begin anew at step 0, and the states along the way cannot be evaluated, chatted with or exported. "
-            "The final and the best weights stay.",
-            "이어서 하면 0스텝부터 다시 시작하고, 중간 상태로 평가, 대화, 내보내기를 할 수 없습니다. 최종 가중치와 최고 "
-            "가중치는 남습니다.",
+            "A resume would begin anew at step 0, and the states along the way cannot be evaluated, chatted with or "
+            "exported. The final and the best weights stay.",
+            "이어서 하면 0스텝부터 다시 시작하고, 중간 상태로 평가, 대화, 내보내기를 할 수 없습니다. 최종 가중치와 "
+            "최고 가중치는 남습니다.",
         ),
         True,
         _under("checkpoints", "sft-checkpoints"),

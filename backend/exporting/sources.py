@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ class Source:
         return {"checkpoint": self.checkpoint, "step": self.step, "kind": kind, "bytes": self.bytes}
 
 
-def folder_of(run_dir: Path, checkpoint: str, stages: list[str]) -> Path:
+def folder_of(run_dir: Path, checkpoint: str, stages: Sequence[str]) -> Path:
     """Where the weights of a checkpoint's name lie. Refused for a name of another form, so no path can be named."""
     if not CHECKPOINT.fullmatch(checkpoint):
         raise Refused(
