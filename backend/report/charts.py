@@ -13,6 +13,7 @@ from backend.report import numbers
 WIDTH, HEIGHT = 480.0, 246.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 10.0, 10.0, 42.0
 Place = Callable[[float], float]
+SMALLEST = 1e-290  # a step below which powers of ten are no numbers any more
 MOST_MARKS = 40  # of values that are no number; more of them would be a bar
 
 
@@ -85,10 +86,12 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low] if math.isfinite(low) else []
     raw = (high - low) / max(1, about)
+    if raw < SMALLEST:
+        return [low]
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def chart(
