@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
+from starlette.routing import BaseRoute
 
 from backend.demo.door import DemoDoor
 from backend.demo.services import DemoServices
@@ -28,6 +29,7 @@ from backend.services import Services
 from backend.settings import Settings, on_space
 from ui import layout
 from ui.api import api_routes
+from ui.closed import for_public
 from ui.guard import Door, guarded, is_guarded, is_loopback
 
 PORTS_TO_TRY = 100
@@ -95,9 +97,12 @@ def address(host: str | None, secret: str | None) -> str:
     return chosen
 
 
-def behind(services: Services) -> Any:
-    """What the page may reach: everything, or on a public Space what its visitors may do there."""
-    return DemoDoor(services) if isinstance(services, DemoServices) else services
+def routes(services: Services) -> list[BaseRoute]:
+    """The page's own: onto all of the services, or on a public Space onto what its visitors may do there."""
+    if isinstance(services, DemoServices):
+        door: Any = DemoDoor(services)
+        return for_public(api_routes(door))
+    return api_routes(services)
 
 
 def open_services(settings: Settings) -> Services:
@@ -123,7 +128,7 @@ def serve(services: Services, host: str, port: int, secret: str | None) -> gr.Bl
         theme=layout.theme(),
         head=layout.head(),
         app_kwargs={
-            "routes": [*api_routes(behind(services)), *layout.static_routes()],
+            "routes": [*routes(services), *layout.static_routes()],
             "lifespan": guarded(Door.for_bind(host, port, secret)),
         },
     )

@@ -10,8 +10,8 @@ TEXTS: dict[str, Text] = {
     "demo.lead": Text(
         en="Explore real runs that were recorded, or train a tiny model yourself: one run at a time, at most {steps} "
         "steps and {minutes} minutes. Everybody sees every run.",
-        ko="기록된 실제 실행을 살펴보거나 아주 작은 모델을 직접 학습해 보세요. 한 번에 하나, 최대 {steps}스텝·{minutes}분까지 "
-        "실행하며, 모든 실행은 누구에게나 보입니다.",
+        ko="기록된 실제 실행을 살펴보거나 아주 작은 모델을 직접 학습해 보세요. 한 번에 하나, 최대 "
+        "{steps}스텝·{minutes}분까지입니다. 모든 실행은 누구에게나 보입니다.",
     ),
     "demo.start": Text(en="Start the quickstart", ko="빠른 시작 실행"),
     "demo.building": Text(

@@ -42,10 +42,6 @@ def values_allowed(services: DemoServices, given: dict[str, Any]) -> None:
     require_ok(given.get("values") or {})
 
 
-def run_is_mine(services: DemoServices, given: dict[str, Any]) -> None:
-    services.require_mine(given["run_id"])
-
-
 def sampled(services: DemoServices, given: dict[str, Any]) -> None:
     values_allowed(services, given)
     given["n"] = min(given.get("n", 32), bench.ROWS)
@@ -138,7 +134,17 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "probe_report": ALLOWED,
         "preflight": Rule(values_allowed, slow=True),
     },
-    "evaluation": {},
+    "evaluation": {
+        "of": ALLOWED,
+        "checkpoints": ALLOWED,
+        "report": ALLOWED,
+        "items": ALLOWED,
+        "controls": ALLOWED,
+        "control_report": ALLOWED,
+        "timeline": ALLOWED,
+        "start": NEVER,
+        "control": NEVER,
+    },
     "chat": {
         "sides": ALLOWED,
         "problem": ALLOWED,
@@ -153,7 +159,24 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "free": NEVER,
         "close": NEVER,
     },
-    "exports": {},
+    "exports": {
+        # The report and the card are made of what everybody may read; weights and the disk are the machine's.
+        "document": Rule(slow=True),
+        "overview": ALLOWED,
+        "about": ALLOWED,
+        "card": ALLOWED,
+        "require": NEVER,
+        "make": NEVER,
+        "verify": NEVER,
+        "remove": NEVER,
+        "archive": NEVER,
+        "write_archive": NEVER,
+        "push_plan": NEVER,
+        "require_push": NEVER,
+        "push": NEVER,
+        "disk": NEVER,
+        "clean": NEVER,
+    },
 }
 
 

@@ -51,11 +51,14 @@ def remembered(services: DemoServices, events: Iterator[dict[str, Any]]) -> Iter
     visitor = _visitor()
 
     def following() -> Iterator[dict[str, Any]]:
-        for event in events:
-            for kind in ("ask", "chat"):
-                if event.get(kind) is not None:
-                    _remember(kind, str(event[kind]), visitor)
-            yield event
+        try:
+            for event in events:
+                for kind in ("ask", "chat"):
+                    if event.get(kind) is not None:
+                        _remember(kind, str(event[kind]), visitor)
+                yield event
+        finally:
+            getattr(events, "close", lambda: None)()
 
     return following()
 

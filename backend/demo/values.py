@@ -45,9 +45,10 @@ def limited(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         problems.append(problem)
         if problem.suggest:
             kept[name] = problem.suggest[0]
-    if "max_steps" not in values:
+    if "max_steps" not in kept:
         most = int(limits.VALUES["max_steps"][1])
-        problems.append(_problem("max_steps", usual["max_steps"], _between(1, most), [most]))
+        if "max_steps" not in values:
+            problems.append(_problem("max_steps", usual["max_steps"], _between(1, most), [most]))
         kept["max_steps"] = most
     return kept, problems
 
@@ -69,8 +70,9 @@ def _not_allowed(name: str, value: Any) -> Problem | None:
     if name == "reward_weights":
         return None if value is None or len(value) <= 8 else _problem(name, value, _between(1, 8), [None])
     if name == "reward_args":
-        text = arguments_fault(value)
-        return None if text is None else _problem(name, value, text, [{}])
+        kept = {reward: own for reward, own in value.items() if reward in limits.TRAIN_REWARDS}
+        text = arguments_fault(value) or (ONLY if len(kept) < len(value) else None)
+        return None if text is None else _problem(name, value, text, [kept if arguments_fault(kept) is None else {}])
     return _problem(name, value, ONLY, [defaults()[name]])
 
 
