@@ -36,6 +36,7 @@ STRUCTURAL = (
     "lora_modules_to_save", "use_rslora", "use_dora", "lora_use_rslora", "lora_use_dora", "dataset", "dataset_args",
     "dataset_sha256",
     "eval_size", "stages", "seed", "data_seed", "evaluation",
+    "shuffle_rewards",  # half a control is none
 )  # fmt: skip
 GRACE_S = 60.0
 GRACE_VARIABLE = "GRPO_STUDIO_STOP_GRACE_S"
