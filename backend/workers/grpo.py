@@ -229,13 +229,13 @@ class GRPOStage:
         checkpoints.drop_after(folder, -1)
         return None
 
-    def save(self) -> Path:
-        """The trained model or adapter, with its tokenizer, in final/."""
+    def save(self, step: int) -> Path:
+        """The model or adapter as `step` left it, with its tokenizer, in final/."""
         self.job.enter("checkpoint")
         final = self.job.run_dir / "final"
         checkpoints.forget_manifest(final)
         self.write_weights(final)
-        checkpoints.write_manifest(final, step=self.trainer.state.global_step, run=self.job.run.id)
+        checkpoints.write_manifest(final, step=step, run=self.job.run.id)
         return final
 
     def write_weights(self, folder: Path) -> None:

@@ -75,7 +75,7 @@ class Attempt:
         if config.evaluate_before:
             stage.evaluate("before", 0)
         step = stage.train()
-        final = stage.save()
+        final = stage.save(step)
         stage.conclude(step, final)
         if config.evaluate_after:
             stage.evaluate("after", step)

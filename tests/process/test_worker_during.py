@@ -183,35 +183,49 @@ def test_the_base_is_written_down_before_the_first_step(home: Home, pair: Pair) 
         assert fp.compare(trained, recorded["fingerprint"]) == "differs"
 
 
+@pytest.mark.parametrize(("place", "going_on"), [(("during", 6), 6), (("best", 0), 8)], ids=["on the way", "fresh"])
 def test_a_stop_in_an_evaluation_neither_loses_nor_repeats_one(
-    home: Home, no_limit: None, monkeypatch: pytest.MonkeyPatch
+    home: Home,
+    pair: Pair,
+    no_limit: None,
+    monkeypatch: pytest.MonkeyPatch,
+    place: tuple[str, int | None],
+    going_on: int,
 ) -> None:
-    whole, broken = home.create(**EVALUATED), home.create(**EVALUATED)
-    assert home.train_here(whole) == 0
+    if home.run(pair[0]).config["peft"] != "none":
+        pytest.skip("once is enough")
+    whole, broken = pair[0], home.create(**EVALUATED | {"save_strategy": "steps", "save_steps": 50})
+    best_step = one(home, whole, "best").step
     stop, seen = Stop(), []
     evaluate = stage_module.evaluate
 
     def asked(*args: Any, **kwargs: Any) -> Any:
         seen.append((kwargs["when"], kwargs["step"]))
-        if seen[-1] == ("during", 6) and stop.requested_at is None:
+        if seen[-1] == (place[0], place[1] or best_step) and stop.requested_at is None:
             stop.ask()
         return evaluate(*args, **kwargs)
 
     monkeypatch.setattr(stage_module, "evaluate", asked)
     assert home.train_here(broken, stop) == 0
     assert home.run(broken).state is RunState.STOPPED
-    assert [e.step for e in during(home, broken)] == [3]
+    stopped = seen.pop()
     found = checkpoints.last_complete(home.dir(broken))
     assert found is not None
-    assert found[1] == 6
-    home.resume(broken, 6)
+    assert found[1] == going_on
+    home.resume(broken, going_on)
     assert home.train_here(broken) == 0, home.run(broken).reason
-    assert seen == [("during", 3), ("during", 6), ("during", 6), ("last", 8), ("best", seen[-2][1]), ("after", 8)]
+    order = [("during", 3), ("during", 6), ("last", 8), ("best", best_step), ("after", 8)]
+    assert stopped in order
+    assert seen == order, "each was done to its end once"
     assert list(home.values(broken, "train", "loss")) == list(range(1, 9))
-    assert weights(home, broken) == weights(home, whole)
-    assert weights(home, broken, "best") == weights(home, whole, "best")
-    for mine, theirs in zip(during(home, broken), during(home, whole), strict=True):
-        assert (mine.step, mine.accuracy) == (theirs.step, theirs.accuracy)
+    for folder in ("final", "best"):
+        assert weights(home, broken, folder) == weights(home, whole, folder)
+        steps = [(checkpoints.read_manifest(home.dir(r) / folder) or {})["step"] for r in (broken, whole)]
+        assert steps[0] == steps[1]
+    for when in ("during", "best", "last", "after"):
+        mine, theirs = ([(e.step, e.accuracy) for e in home.reader.evaluations(r) if e.when == when]
+                        for r in (broken, whole))  # fmt: skip
+        assert mine == theirs
     assert home.reader.results(broken)["best"] == home.reader.results(whole)["best"]
 
 

@@ -183,6 +183,14 @@ def test_finding_a_run() -> None:
             ["build", "sft", "evaluate_before", "grpo", "evaluate_after"],
         ),
         ({"model": "x/y", "stages": ["grpo"], "evaluate_before": False}, ["grpo", "evaluate_after"]),
+        (
+            {"model": "x/y", "evaluate_before": False, "evaluate_steps": 25, "keep_best": True},
+            ["grpo", "evaluate_fresh", "evaluate_after"],
+        ),
+        (
+            {"model": "x/y", "evaluate_before": False, "evaluate_steps": 25, "keep_best": False},
+            ["grpo", "evaluate_after"],
+        ),
         ({"model": "x/y", "stages": ["sft"]}, ["sft"]),
     ],
 )
