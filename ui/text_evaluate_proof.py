@@ -48,7 +48,7 @@ TEXTS: dict[str, Text] = {
     ),
     "evaluate.key": Text(en="change of log-probability (nats)", ko="로그 확률 변화 (nat)"),
     "evaluate.key_marks": Text(
-        en="+ likelier, − less likely, unmarked: less than 0.1", ko="+ 확률 상승, − 확률 하락, 표시 없음: 0.1 미만"
+        en="▴ likelier, ▾ less likely, unmarked: less than 0.1", ko="▴ 확률 상승, ▾ 확률 하락, 표시 없음: 0.1 미만"
     ),
     "evaluate.token_hint": Text(
         en="Point at a token, or move with the arrow keys, to read its value.",

@@ -15,14 +15,14 @@ export class Rows {
   constructor() {
     this.kind = 'held-out';
     this.values = {};
-    this.inputs = KINDS.map((kind) => h('input', { type: 'radio', name: 'evaluate-data', id: kind === 'held-out' ? 'evaluate-data' : `evaluate-data-${kind}`, value: kind, checked: kind === this.kind, onchange: () => this.#choose(kind) }));
+    this.inputs = KINDS.map((kind) => h('input', { type: 'radio', class: 'f-radio', name: 'evaluate-data', id: kind === 'held-out' ? 'evaluate-data' : `evaluate-data-${kind}`, value: kind, checked: kind === this.kind, onchange: () => this.#choose(kind) }));
     this.set = h('select', { id: 'evaluate-set', class: 'input', tt: { 'aria-label': 'evaluate.set' } });
     this.setWords = h('p', { class: 'caption' });
     this.generator = h('select', { id: 'evaluate-generator', class: 'input', tt: { 'aria-label': 'evaluate.generator' }, onchange: () => this.#generator() });
     this.arguments = h('div', { class: 'ev-arguments' });
     this.made = h('div', { class: 'ev-make', hidden: true }, this.generator, this.arguments);
     this.root = h('div', { class: 'ev-rows' },
-      h('div', { class: 'ev-kinds', role: 'radiogroup', tt: { 'aria-label': 'evaluate.f_data' } }, this.inputs.map((input, at) => h('label', { class: 'ev-kind' }, input, h('span', { t: `evaluate.data_${KINDS[at].replace('-', '_')}` })))),
+      h('div', { class: 'f-segments ev-kinds', role: 'radiogroup', tt: { 'aria-label': 'evaluate.f_data' } }, this.inputs.map((input, at) => h('label', { class: 'f-segment' }, input, h('span', { t: `evaluate.data_${KINDS[at].replace('-', '_')}` })))),
       this.set, this.setWords, this.made);
     store.onChange(() => this.#sets());
     onLanguage(() => this.#sets());

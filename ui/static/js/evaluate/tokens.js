@@ -37,15 +37,26 @@ export class Shift {
   #key() {
     return h('div', { class: 'ev-key', id: 'evaluate-key' }, h('span', { class: 'caption', t: 'evaluate.key' }),
       h('span', { class: 'ev-key-scale mono', 'aria-hidden': 'true' }, STEPS.map((delta) => h('span', { class: 'ev-token', data: { sign: sign(delta) }, style: { '--strength': strength(delta) } }, delta === 0 ? '0' : signed(delta, 2)))),
-      h('span', { class: 'caption', t: 'evaluate.key_marks' }));
+      h('span', { class: 'caption', t: 'evaluate.key_marks' }), h('span', { class: 'caption', t: 'evaluate.token_hint' }));
   }
 
   #example({ prompt, completion, advantage, tokens }) {
     const chosen = advantage > 0 ? 'positive' : 'negative';
     return h('article', { class: 'ev-example' },
       h('div', { class: 'row' }, h('span', { class: 'ev-advantage', data: { kind: chosen } }, h('i', { 'aria-hidden': 'true' }, advantage > 0 ? '▲' : '▼'), h('span', { t: 'evaluate.advantage', vars: { n: signed(advantage, 3) } }))),
-      h('div', { class: 'ev-example-prompt' }, exact(promptText(prompt, Array.isArray(prompt) ? 'messages' : 'text'))),
+      h('div', { class: 'ev-example-prompt' }, exact(asked(prompt))),
       tokenList(tokens ?? [], completion));
+  }
+}
+
+/** The prompt of an example, which stands as text whether it was a text or messages. */
+function asked(prompt) {
+  if (typeof prompt !== 'string' || !prompt.startsWith('[{"')) return promptText(prompt);
+  try {
+    const messages = JSON.parse(prompt);
+    return messages.every((one) => 'content' in one) ? promptText(messages) : prompt;
+  } catch {
+    return prompt; // it only began like messages
   }
 }
 
@@ -61,7 +72,7 @@ function tokenList(tokens, completion) {
   });
   const list = h('div', { class: 'ev-tokens mono', tabIndex: 0, role: 'group', tt: { 'aria-label': 'evaluate.tokens' } }, nodes);
   const say = () => {
-    if (at < 0) return fill(said, t('evaluate.token_hint'));
+    if (at < 0) return fill(said);
     const { text, base, trained } = tokens[at];
     return fill(said, t('evaluate.token_words', { text: visible(text), base: number(base), trained: number(trained), delta: signed(trained - base, 3) }));
   };
