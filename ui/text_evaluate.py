@@ -43,6 +43,10 @@ TEXTS: dict[str, Text] = {
     "evaluate.report_title": Text(en="One HTML file with everything in it", ko="모든 내용을 담은 HTML 파일 하나"),
     "evaluate.card": Text(en="Model card", ko="모델 카드"),
     "evaluate.card_title": Text(en="A model card in Markdown", ko="마크다운 형식의 모델 카드"),
+    "evaluate.so_far": Text(en="So far:", ko="지금까지:"),
+    "evaluate.proves_nothing": Text(
+        en="The evaluation failed, so this proves nothing:", ko="평가가 실패해 다음 수치는 증거가 되지 않습니다:"
+    ),
     # A new evaluation
     "evaluate.new": Text(en="Evaluate", ko="평가하기"),
     "evaluate.start": Text(en="Start the evaluation", ko="평가 시작"),

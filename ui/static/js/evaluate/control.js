@@ -40,7 +40,7 @@ export class Control {
   draw(trained, controls, report) {
     Object.assign(this, { trained, controls, report });
     const may = trained && ENDED.has(trained.state) && trained.kind === 'train' && trained.stages.includes('grpo');
-    this.root.hidden = !may && controls.length === 0;
+    this.root.hidden = !trained || (!may && controls.length === 0 && !report?.sentence);
     if (this.root.hidden) return;
     if (this.of !== trained.id) fill(this.refused);
     this.of = trained.id;

@@ -128,6 +128,7 @@ class Page {
   /** One look at the server; the milliseconds until the next. */
   async #look(run) {
     const { api } = this.ctx;
+    this.ticks += 1;
     const overview = await api.get(`/api/runs/${encodeURIComponent(run)}/evaluations`);
     const chosen = this.#chosen(run, overview);
     const one = overview.evaluations.find((each) => each.id === chosen) ?? null;
@@ -150,7 +151,8 @@ class Page {
   async #report(source) {
     const { api } = this.ctx;
     const key = source ? [source.id, source.state, source.stage, source.attempt].join() : '';
-    if (key === this.key) return;
+    const grows = source && source.kind === 'run' && !ended(source) && this.report?.trained && this.ticks % 5 === 0;
+    if (key === this.key && !grows) return;
     try {
       this.report = source ? await api.get(`/api/runs/${encodeURIComponent(source.id)}/evaluation`) : null;
       this.refused = null;
@@ -166,12 +168,12 @@ class Page {
   async #beside({ run, controls }) {
     const { api } = this.ctx;
     const path = `/api/runs/${encodeURIComponent(run.id)}`;
-    const slow = this.ticks++ % 5 === 0;
+    const slow = this.ticks % 5 === 0;
     const curve = [run.id, run.state, run.stage].join();
     if (curve !== this.curveKey || (!ended(run) && slow)) this.curve = await ask(api, `${path}/timeline`);
     this.curveKey = curve;
     const compared = [run.id, controls.map((one) => [one.id, one.state])].join();
-    if (compared !== this.comparedKey) this.compared = controls.length ? await ask(api, `${path}/control`) : null;
+    if (compared !== this.comparedKey) this.compared = controls.length || run.kind === 'control' ? await ask(api, `${path}/control`) : null;
     this.comparedKey = compared;
   }
 

@@ -55,10 +55,12 @@ export class Top {
   say(report) {
     const found = report?.sentence ?? null;
     this.sentence.hidden = !found;
-    if (!moved(this, [found, report?.warnings, report?.paired])) return;
-    const { paired } = report ?? {};
-    this.sentence.dataset.verdict = !known(paired?.low) ? 'unclear' : paired.low > 0 ? 'learning' : paired.high < 0 ? 'falling' : 'unclear';
-    fill(this.sentence, found ? h('span', { t: found }) : null);
+    if (!moved(this, [found, report?.state, report?.warnings, report?.paired])) return;
+    const { paired, state: now } = report ?? {};
+    // Figures of an evaluation that failed prove nothing, and those of one that is not at its end are not the last word.
+    const doubt = ['failed', 'lost'].includes(now) ? 'evaluate.proves_nothing' : ['succeeded', undefined].includes(now) || report?.run === report?.evaluated ? null : 'evaluate.so_far';
+    this.sentence.dataset.verdict = doubt === 'evaluate.proves_nothing' ? 'no_signal' : doubt || !known(paired?.low) ? 'unclear' : paired.low > 0 ? 'learning' : paired.high < 0 ? 'falling' : 'unclear';
+    fill(this.sentence, found ? [doubt ? [h('span', { class: 'strong', t: doubt }), ' '] : null, h('span', { t: found })] : null);
     // Why it failed stands above already.
     const warnings = (report?.warnings ?? []).filter((one) => report.state !== 'failed' || !['adapter', 'identical'].includes(one.id));
     this.warnings.hidden = warnings.length === 0;
