@@ -104,8 +104,8 @@ HUB: dict[str, Text] = {
 DISK: dict[str, Text] = {
     "exports.disk_run": Text("Disk of this run", "이 실행의 디스크"),
     "exports.disk_lead": Text(
-        "What each part is for. Choose what may go; what cannot is said.",
-        "각 부분이 무엇에 쓰이는지 보여 줍니다. 지워도 되는 것을 고르세요.",
+        "What each part is for, and what removing it would cost. Choose what may go.",
+        "각 부분의 쓰임과, 지우면 무엇을 잃는지 보여 줍니다. 지울 것을 고르세요.",
     ),
     "exports.free": Text("Free {size}…", "{size} 비우기…"),
     "exports.free_title": Text("Delete these files?", "이 파일들을 삭제할까요?"),

@@ -4,14 +4,11 @@ import { confirm, fill, h, setText, toast } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import { failure, said, size } from './parts.js';
 
-const HUES = ['blue', 'orange', 'green', 'purple', 'sky', 'vermillion', 'grey'];
-const HUE_OF = new Map();
+// What may go has a hue of its own; what stays with the run is grey.
+const HUES = { optimizer: 'blue', checkpoints: 'orange', final: 'green', best: 'purple', exports: 'sky', sft: 'vermillion' };
 
 /** A part's hue: the same in the run's bar and in the list of runs. */
-export function hue(part) {
-  if (!HUE_OF.has(part)) HUE_OF.set(part, HUES[HUE_OF.size % HUES.length]);
-  return `var(--hue-${HUE_OF.get(part)})`;
-}
+export const hue = (part) => `var(--hue-${HUES[part] ?? 'grey'})`;
 
 /** One bar cut into parts; its figures stand in text beside it. `of`: bytes of the whole width. */
 export const partsBar = (parts, of) => h('div', { class: 'x-stack', 'aria-hidden': 'true' }, parts.filter((part) => part.bytes > 0).map((part) =>

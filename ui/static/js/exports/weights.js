@@ -38,6 +38,7 @@ export class Weights {
     if (this.run !== run) {
       this.run = run;
       this.known = null;
+      this.listed = null;
       fill(this.list, h('li', { class: 'muted', t: 'app.loading' }));
       fill(this.note);
       this.push.close();
@@ -56,6 +57,7 @@ export class Weights {
       if (error.status === undefined) throw error;
       if (run !== this.run) return;
       this.known = null;
+      this.listed = null;
       fill(this.list, h('li', null, failure(error, () => this.refresh())));
       this.form.hidden = true;
       return;
@@ -90,19 +92,22 @@ export class Weights {
     const why = known.why ? t(said(known.why)) : this.job.running ? t('exports.busy') : there ? t('exports.there') : '';
     this.make.disabled = !source || Boolean(why);
     setText(this.why, known.sources.length ? why : known.why ? t(said(known.why)) : t('exports.none_saved'));
+    const listed = JSON.stringify([this.run, known.exports, known.can, known.sources.length]);
+    if (this.listed === listed && this.list.firstChild) return;
+    this.listed = listed;
     fill(this.list, known.exports.length ? known.exports.map((one) => this.#item(one)) : known.sources.length ? h('li', { class: 'muted', t: 'exports.none' }) : null);
   }
 
   #item(one) {
     const address = `/api/runs/${encodeURIComponent(this.run)}/exports/${encodeURIComponent(one.name)}`;
-    const facts = [size(one.bytes), t(one.files?.length === 1 ? 'exports.files_1' : 'exports.files', { n: one.files?.length ?? 0 }), one.dtype, ago(one.made_at)].filter(Boolean).join(' · ');
+    const facts = () => [size(one.bytes), t(one.files?.length === 1 ? 'exports.files_1' : 'exports.files', { n: one.files?.length ?? 0 }), one.dtype, ago(one.made_at)].filter(Boolean).join(' · ');
     return h('li', { class: 'x-item', data: { export: one.name } },
       h('div', { class: 'x-item-head' },
-        h('span', { class: 'strong' }, t(`exports.what_${one.what}`), ' · ', checkpointName(one.checkpoint)),
-        h('span', { class: 'caption num' }, facts), verified(one)),
+        h('span', { class: 'strong', t: () => `${t(`exports.what_${one.what}`)} · ${checkpointName(one.checkpoint)}` }),
+        h('span', { class: 'caption num', t: facts }), verified(one)),
       one.stale ? h('p', { class: 'caption x-stale', t: 'exports.stale' }) : null,
       (one.notes ?? []).map((note) => h('p', { class: 'caption', t: said(note) })),
-      one.files?.length ? h('details', { class: 'caption' }, h('summary', { t: 'exports.see_files' }), h('ul', { class: 'x-files num' }, one.files.map((file) => h('li', null, h('code', null, visible(file.name)), ' ', size(file.bytes)))),
+      one.files?.length ? h('details', { class: 'caption x-see' }, h('summary', { t: 'exports.see_files' }), h('ul', { class: 'x-files num' }, one.files.map((file) => h('li', null, h('code', null, visible(file.name)), ' ', size(file.bytes)))),
         one.load ? h('pre', { class: 'exact open mono x-load' }, plain(typeof one.load === 'string' ? one.load : t(one.load), h)) : null) : null,
       h('div', { class: 'row' },
         h('a', { class: 'btn small x-download', href: `${address}.zip`, download: '', t: 'exports.download' }),
