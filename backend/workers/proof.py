@@ -136,6 +136,7 @@ class Proof:
         model = sides.load(job, side)
         with sides.precision(job):
             prompts = self._prompts(side)
+            _require_readable(side, model, prompts)
             facts = facts or self._examine(side, model, prompts)
             job.enter(f"evaluate_{side.when}")
             if stored is None or not stored.complete:
@@ -339,6 +340,21 @@ def largest_difference(base: torch.Tensor, trained: torch.Tensor) -> float | Non
         return None
     value = (base - trained).abs().max().item()
     return value if math.isfinite(value) else None
+
+
+def _require_readable(side: sides.Side, model: Any, prompts: Sequence[list[int]]) -> None:
+    """A tokenizer with more tokens than its model knows would end the run in an index error without a word."""
+    size = model.get_input_embeddings().weight.shape[0]
+    largest = max((max(prompt) for prompt in prompts if prompt), default=0)
+    if largest >= size:
+        raise StudioError(
+            Text(
+                en=f"the tokenizer saved with {side.name} does not fit its weights: a prompt has token {largest}, the "
+                f"model knows {size}",
+                ko=f"{side.name}에 저장된 토크나이저가 가중치와 맞지 않습니다. 프롬프트에 토큰 {largest}이(가) 있는데 "
+                f"모델의 토큰은 {size}개입니다",
+            )
+        )
 
 
 def _with_samples(scored: Sequence[EvaluationItem]) -> EvaluationItem:

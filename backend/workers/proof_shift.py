@@ -40,17 +40,17 @@ class Told:
 
 
 def chosen(job: Job, run_id: str, last_step: int | None, tokenizer: Any, seed: int = 0) -> list[Told]:
-    """At most MOST completions of the second half of training up to `last_step`, half of each sign of advantage.
+    """At most MOST completions of all of training up to `last_step`, half of each sign of advantage.
 
-    Drawn by `seed`; fewer where one side has fewer. None whose prompt and answer are empty.
+    All of it, because the trained side differs from the base by all of it: late completions, right or wrong, are those
+    of a model that had learned most already. Drawn by `seed`; fewer where one side has fewer.
     """
     reader, kwargs = Reader(job.db), dict(job.config.chat_template_kwargs or {})
     run = reader.run(run_id)
     last = last_step or (run.last_step if run else 0)
     if not last:
         return []
-    first = last // 2 + 1
-    steps = sorted({round(first + i * (last - first) / max(1, STEPS - 1)) for i in range(STEPS)})
+    steps = sorted({round(1 + i * (last - 1) / (STEPS - 1)) for i in range(STEPS)})
     by_sign: dict[bool, list[Told]] = {True: [], False: []}
     for step in steps:
         for group in reader.groups(run_id, step=step, phase="train", limit=64):
