@@ -53,13 +53,18 @@ def stages_of(config: Mapping[str, Any]) -> list[str]:
     if "grpo" in chosen:
         stages += ["evaluate_before"] if config.get("evaluate_before", True) else []
         stages.append("grpo")
-        stages += ["evaluate_fresh"] if config.get("evaluate_steps") and config.get("keep_best", True) else []
+        stages += ["evaluate_fresh"] if _keeps_a_best(config) else []
         stages += ["evaluate_after"] if config.get("evaluate_after", True) else []
     if "probe" in chosen:
         stages.append("probe")
     if "evaluate" in chosen:
         stages += ["evaluate_base", "evaluate_trained"]
     return stages
+
+
+def _keeps_a_best(config: Mapping[str, Any]) -> bool:
+    every, steps = config.get("evaluate_steps") or 0, config.get("max_steps") or 0
+    return bool(every and config.get("keep_best", True) and config.get("eval_size", 1) and not 0 < steps < every)
 
 
 def kind_of_run(config: Mapping[str, Any]) -> str:

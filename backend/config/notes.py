@@ -25,7 +25,7 @@ LORA_RATE_LOW, FULL_RATE_HIGH, ROUNDED_AWAY = 2e-6, 1e-5, 1e-5
 def find_notes(config: RunConfig, facts: Facts, given: set[str]) -> list[Note]:
     """All notes. `given`: the fields a person set; what is inert is only said of those (and of clipping)."""
     found = [*_data(config, facts), *_rate(config, facts), *objective_notes(config), *_saving(config, facts)]
-    found += evaluation_notes(config)
+    found += evaluation_notes(config, total_steps(config, facts.rows))
     return [*find_inert(config, given), *found, *_device(config, facts), *_memory(config, facts)]
 
 

@@ -17,10 +17,19 @@ def rows_on_the_way(config: RunConfig) -> int:
     return rows_that_choose(config.eval_size, config.evaluate_rows)
 
 
-def evaluation_notes(config: RunConfig) -> Iterable[Note]:
+def evaluation_notes(config: RunConfig, steps: int | None) -> Iterable[Note]:
+    """`steps`: optimizer steps of the whole run, None where nobody knows."""
     if "grpo" not in config.stages:
         return
-    if config.evaluate_steps is not None and config.eval_size > 0:
+    if config.evaluate_steps is not None and steps and config.evaluate_steps > steps:
+        text = Text(
+            f"the run has {steps} steps, so no evaluation takes place on the way and no best weights are kept; "
+            f"{max(1, steps // 5)} would give {steps // max(1, steps // 5)}",
+            f"실행이 {steps}스텝이라 학습 중 평가가 한 번도 없고 최고 가중치도 남지 않습니다. {max(1, steps // 5)}이면 "
+            f"{steps // max(1, steps // 5)}번 평가합니다",
+        )
+        yield Note("warn", "evaluate_steps", text, "evaluate_beyond")
+    elif config.evaluate_steps is not None and config.eval_size > 0:
         yield from _rows(config)
     if config.evaluate_steps is not None and config.keep_best and config.load_best_model_at_end:
         text = Text(

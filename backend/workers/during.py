@@ -153,7 +153,9 @@ class During:
             return
         kept = self.best.kept()
         if kept is None:
-            self.job.writer.event("best_unknown", "no evaluation while training had an accuracy to choose by", "warn")
+            if self._done:
+                words = "no evaluation while training had an accuracy to choose the best weights by"
+                self.job.writer.event("best_unknown", words, "warn")
             return
         answers = None
         if kept["step"] != last_step and self.fresh:

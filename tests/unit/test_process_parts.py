@@ -191,6 +191,10 @@ def test_finding_a_run() -> None:
             {"model": "x/y", "evaluate_before": False, "evaluate_steps": 25, "keep_best": False},
             ["grpo", "evaluate_after"],
         ),
+        (
+            {"model": "x/y", "evaluate_before": False, "evaluate_steps": 25, "keep_best": True, "max_steps": 20},
+            ["grpo", "evaluate_after"],
+        ),
         ({"model": "x/y", "stages": ["sft"]}, ["sft"]),
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from backend.config.batch import total_steps
 from backend.config.report import Problem, change
 from backend.config.rules.base import Facts, rule
 from backend.config.schema import RunConfig
@@ -52,23 +51,6 @@ def greedy_needs_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
         )
         suggest = [None, change("eval_size", 200)]
         yield Problem("evaluate_steps", config.evaluate_steps, text, suggest, "evaluate_no_rows")
-
-
-@rule(
-    "evaluate_steps", "stages", "max_steps", "num_train_epochs", "per_device_train_batch_size",
-    "gradient_accumulation_steps", "steps_per_generation", "generation_batch_size", "num_generations",
-    "num_iterations", "use_vllm", "vllm_importance_sampling_correction",
-)  # fmt: skip
-def an_evaluation_takes_place(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    every, total = config.evaluate_steps, total_steps(config, facts.rows)
-    if every is None or not total or every <= total or "grpo" not in config.stages:
-        return
-    text = Text(
-        f"the run has {total} steps, so no evaluation would take place on the way",
-        f"실행이 {total}스텝이라 학습 중 평가가 한 번도 이루어지지 않습니다",
-    )
-    near = [max(1, total // parts) for parts in (5, 2, 1)]
-    yield Problem("evaluate_steps", every, text, [*near, None], "evaluate_beyond")
 
 
 @rule("save_steps", "save_strategy")
