@@ -23,7 +23,8 @@ GREEDY: dict[str, Any] = {"temperature": 0, "max_new_tokens": 12}
 
 
 class ChatHome:
-    """The tiny model as base; `trained` and `zero` are runs with an adapter, of which zero's changes nothing."""
+    """The tiny model as base; `trained`, `zero` and `moved` are runs with an adapter; zero's changes nothing, and
+    moved began from another base."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,6 +35,9 @@ class ChatHome:
         self.model = build_tiny_model(folder / "tiny", spread=0.4)
         self.trained = self.run("20261129-000000-aaaa", final=0.5, **{"checkpoint-2": 0.2})
         self.zero = self.run("20261129-000000-aaab", final=0.0)
+        self.moved = self.run("20261129-000000-aaad", final=0.5)
+        began = {"model": "m", "fingerprint": {"exact": "0", "bf16": "0", "dtype": "float32"}}
+        (self.settings.run_dir(self.moved) / "base.json").write_text(json.dumps(began))
         self.service = ChatService(self.settings, self.db, self.reader)
 
     def run(self, run_id: str, **adapters: float) -> str:

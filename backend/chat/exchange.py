@@ -38,7 +38,8 @@ class Exchange:
         self._running: int | None = None
         self._loading_since: float | None = None
         self._last_used = 0.0
-        self._unwanted: set[int] = set()
+        self._live: set[int] = set()  # questions that are at work or wait
+        self._unwanted: set[int] = set()  # those of them that somebody stopped
         self._closed = False
 
     def loaded(self) -> list[dict[str, Any]] | None:
@@ -55,6 +56,7 @@ class Exchange:
         with self._lock:
             self._numbers += 1
             number = self._numbers
+            self._live.add(number)
         finished = False
         try:
             told: int | None = None
@@ -73,33 +75,32 @@ class Exchange:
             finished = True
             yield {"type": "error", "error": error.text.to_json()}
         finally:
-            self._running = self._loading_since = None
-            self._last_used = time.monotonic()
-            self._unwanted.discard(number)
-            if not finished and self._process is not None and self._process.alive:
-                try:
-                    self._process.send({"stop": number})
-                except StudioError:
-                    log.info("the chat process ended while it was being stopped")
+            if self._running == number:
+                self._running = self._loading_since = None
+                self._last_used = time.monotonic()
+                if not finished:
+                    self._tell_stop(number)
+            with self._lock:
+                self._live.discard(number)
+                self._unwanted.discard(number)
             self._line.leave(ticket)
 
     def _events(self, number: int, message: Mapping[str, Any]) -> Iterator[Event]:
-        starting = self.loaded() is None
-        process = self._up()
-        process.send({"id": number, **message})
-        heard, loading = False, None
-        if starting:  # importing the libraries takes seconds, as loading does
+        heard, loading, known = False, None, self._process
+        process = self._begin(number, message)
+        if process is not known:  # importing the libraries takes seconds, as loading does
             self._loading_since = time.monotonic()
             loading = {"type": "loading", "ask": number, "side": None, "model": None, "checkpoint": None}
             yield loading
+        if number in self._unwanted:  # stopped before there was a process to be told
+            self._tell_stop(number)
         while True:
             try:
                 event = process.next(TICK_S)
             except Ended as ended:
                 if not ended.idle or heard:
                     raise
-                process = self._up()  # it had just gone to sleep: the request was never read
-                process.send({"id": number, **message})
+                process = self._begin(number, message)  # it had just gone to sleep: the request was never read
                 continue
             if event is None:
                 since = self._loading_since
@@ -120,6 +121,26 @@ class Exchange:
             if event["type"] in LAST:
                 return
 
+    def _begin(self, number: int, message: Mapping[str, Any]) -> ChatProcess:
+        """Hand a request to the process, which may go to sleep at this very moment."""
+        process = self._up()
+        try:
+            process.send({"id": number, **message})
+        except Ended as ended:
+            if not ended.idle:
+                raise
+            process = self._up()
+            process.send({"id": number, **message})
+        return process
+
+    def _tell_stop(self, number: int) -> None:
+        process = self._process
+        if process is not None and process.alive:
+            try:
+                process.send({"stop": number})
+            except StudioError as error:
+                log.info("question %s was to be stopped: %s", number, error)
+
     def _up(self) -> ChatProcess:
         """The process, started anew where there is none that lives."""
         with self._lock:
@@ -131,10 +152,11 @@ class Exchange:
 
     def stop(self, number: int) -> dict[str, Any]:
         """Stop the question with this "ask" number, also one that waits; its partial answers come first."""
-        self._unwanted.add(number)
-        process = self._process
-        if self._running == number and process is not None and process.alive:
-            process.send({"stop": number})
+        with self._lock:
+            if number in self._live:
+                self._unwanted.add(number)
+        if self._running == number:
+            self._tell_stop(number)
         return self.state()
 
     def state(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 from backend.chat import words
 from backend.errors import Refused, StudioError
 from backend.workers import checkpoints, device, fingerprint
+from backend.workers.memory import is_out_of_memory
 
 log = logging.getLogger(__name__)
 Loading = Callable[[str, Mapping[str, Any]], None]
@@ -114,7 +115,10 @@ def load(spec: Mapping[str, Any]) -> Side:
         model, tokenizer, base_folder = _models(spec, folder)
     except StudioError:
         raise
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except Exception as error:  # libraries raise types of their own for files that are no model
+        if is_out_of_memory(error):
+            raise
+        log.exception("%s", spec["name"])
         said = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise Refused(words.not_loadable(f"{spec['name']} {spec['checkpoint']}".strip(), said)) from error
     model.eval()
