@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from backend import runs
+from backend import runs, views
 from backend.config.schema import RunConfig
-from backend.errors import WrongState
-from backend.evaluation.table import table
+from backend.evaluation import reading
+from backend.evaluation.service import EvaluationService
 from backend.settings import Settings
 from storage.reader import Reader
 from storage.records import Evaluation, EvaluationItem, EvaluationSample, Run, RunState, When
@@ -34,39 +34,18 @@ ENVIRONMENT: dict[str, Any] = {
 }
 
 
-class Evaluations:
-    """What a report asks of EvaluationService, answered by the real table from stored items."""
+class Evaluations(EvaluationService):
+    """The real one. Each report is made once a database: 10,000 resamples take their time, and are always the same."""
 
-    def __init__(self, reader: Reader, listed: list[dict[str, Any]], made: dict[str, dict[str, Any]]) -> None:
-        self.reader, self.listed, self.made = reader, listed, made
-
-    def of(self, run_id: str) -> list[dict[str, Any]]:
-        return self.listed if run_id == RUN else []
+    def __init__(self, services: Any, made: dict[str, dict[str, Any]]) -> None:
+        super().__init__(services)
+        self.made = made
 
     def report(self, run_id: str) -> dict[str, Any]:
-        """Each is made once: 10,000 resamples take their time, and are the same every time."""
         if run_id not in self.made:
-            self.made[run_id] = self._table(run_id)
+            reading._known.clear()  # by run, of one home; the tests have several with the same runs
+            self.made[run_id] = super().report(run_id)
         return self.made[run_id]
-
-    def _table(self, run_id: str) -> dict[str, Any]:
-        found = {e.when: self.reader.evaluation_items(e.id) for e in self.reader.evaluations(run_id)}
-        base, trained = found.get("base", found.get("before")), found.get("trained", found.get("after"))
-        if not base and not trained:
-            raise WrongState("nothing has been evaluated")
-        run = self.reader.run(run_id)
-        assert run is not None
-        asked = run.config.get("evaluation") or {}
-        results = self.reader.results(run_id)
-        facts = {
-            "run": run_id,
-            "evaluated": asked.get("run", run_id),
-            "checkpoint": asked.get("checkpoint", "final"),
-            "data": asked.get("data", "held-out"),
-            "state": run.state.value,
-            **{name: results.get(name) for name in ("adapter", "padding", "shift")},
-        }
-        return table(base or [], trained or [], facts)
 
 
 @dataclass
@@ -75,7 +54,6 @@ class Bench:
 
     store: Store
     settings: Settings
-    listed: list[dict[str, Any]] = field(default_factory=list)
     made: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -84,13 +62,16 @@ class Bench:
 
     @property
     def evaluation(self) -> Evaluations:
-        return Evaluations(self.store.reader, self.listed, self.made)
+        return Evaluations(self, self.made)
 
     def get(self, run_id: str) -> Run:
         run = self.reader.run(run_id)
         if run is None:
             raise runs.not_found(run_id)
         return run
+
+    def view(self, run_id: str) -> dict[str, Any]:
+        return views.run_view(self.get(run_id), self.reader.latest(run_id), now=0.0)
 
     def create(self, run_id: str, name: str, **config: Any) -> None:
         create_run(self.store.db, run_id, name, RunConfig(**config).to_dict(), "quickstart", ("accuracy", "format"))
@@ -212,7 +193,8 @@ def whole(folder: Path, hostile: str = "") -> Bench:
         "after": side(lambda row: None if row == 7 else row % 10 > 0, **more),
     }  # fmt: skip
     made.evaluated(RUN, moments, 60)
-    made.results(RUN, environment=ENVIRONMENT, rows={"train_sha256": "12" * 32, "eval_sha256": "34" * 32})
+    made.results(RUN, environment=ENVIRONMENT, rows={"train_sha256": "12" * 32, "eval_sha256": "34" * 32},
+                 best={"words": {"en": "The peak holds.", "ko": "최고점이 유지됩니다."}})  # fmt: skip
     made.tell(RUN, "data", "arithmetic: 2000 rows", "info", dataset=name, train=2000, eval=60, sha256=None)
     words = {"en": hostile or "The task is easy.", "ko": hostile or "쉬운 문제입니다."}
     made.tell(RUN, "accepted", hostile or "started all the same", "warn", id=hostile or "1.2", reward=None, words=words)
@@ -221,7 +203,7 @@ def whole(folder: Path, hostile: str = "") -> Bench:
         made.tell(RUN, "something_new", hostile, "error")
         made.tell(RUN, "reward_error", hostile, "error", reward=hostile, row=1, completion=hostile, traceback=hostile)
     made.end(RUN, reason=hostile or None)
-    asked = {"run": RUN, "checkpoint": hostile or "best", "data": "held-out", "k": 4}
+    asked = {"run": RUN, "checkpoint": hostile or "best", "data": "held-out", "n": 60, "k": 4}
     made.create(EVALUATION, "평가", stages=["evaluate"], evaluation=asked)
     sides: dict[When, list[EvaluationItem]] = {
         "base": side(lambda row: row % 3 == 0, k=4, **more), "trained": side(lambda row: row % 10 > 0, k=4, **more)
@@ -232,8 +214,4 @@ def whole(folder: Path, hostile: str = "") -> Bench:
     made.create(CONTROL, hostile or "섞은 보상", shuffle_rewards=True, control_of=RUN)
     made.evaluated(CONTROL, {"before": side(lambda row: row % 3 == 0), "after": side(lambda row: row % 3 == 1)}, 60)
     made.end(CONTROL)
-    made.listed = [
-        {"id": RUN, "kind": "own", "state": "succeeded"},
-        {"id": EVALUATION, "kind": "run", "state": "succeeded"},
-    ]
     return made

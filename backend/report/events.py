@@ -10,7 +10,8 @@ from backend.text import Text
 from storage.records import Event
 
 Data = Mapping[str, Any]
-QUIET = {"state", "stage"}
+# What the report says in another place.
+QUIET = {"state", "stage", "control", "padding", "template_differs", "tokenizer_differs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,13 @@ def _rows_dropped(data: Data, message: str) -> Text:
     )
 
 
-def _warm_up(data: Data, message: str) -> Text:
+def _rows_taken(data: Data, message: str) -> Text:
+    if "trained_on" in data:
+        n = data["trained_on"]
+        return Text(
+            en=f"{n:,} rows of {data['dataset']} were left out: the run trained on them.",
+            ko=f"데이터 {data['dataset']}: 학습에 쓴 {n:,}행을 제외했습니다.",
+        )
     rows, left_out = data["rows"], data["left_out"]
     return Text(
         en=f"Warm-up: {rows:,} rows; {left_out:,} that ask what a held-out row asks were left out.",
@@ -110,6 +117,29 @@ def _error(data: Data, message: str) -> Text:
     )
 
 
+def _over_budget(data: Data, message: str) -> Text:
+    step = data["step"]
+    return Text(
+        en=f"From step {step}, evaluations while training were left out: they would have taken more than "
+        "their share of the time.",
+        ko=f"스텝 {step}부터 학습 중 평가를 건너뛰었습니다. 정해 둔 시간 비율을 넘기 때문입니다.",
+    )
+
+
+def _best_unknown(data: Data, message: str) -> Text:
+    return Text(
+        en="No evaluation while training had an accuracy to choose the best weights by.",
+        ko="최고 가중치를 고를 정확도가 있는 학습 중 평가가 없었습니다.",
+    )
+
+
+def _best_dropped(data: Data, message: str) -> Text:
+    return Text(
+        en=f"At the resume after step {data['step']} the kept best weights were given up: {message}",
+        ko=f"스텝 {data['step']} 이후 재개하면서 보관하던 최고 가중치를 버렸습니다.",
+    )
+
+
 def _environment(data: Data, message: str) -> Text:
     listed = ", ".join(f"{name} {old} → {new}" for name, (old, new) in data.items())
     return Text(
@@ -120,7 +150,10 @@ def _environment(data: Data, message: str) -> Text:
 FORMS: dict[str, Callable[[Data, str], Text]] = {
     "accepted": _accepted,
     "rows_dropped": _rows_dropped,
-    "data": _warm_up,
+    "data": _rows_taken,
+    "evaluation_over_budget": _over_budget,
+    "best_unknown": _best_unknown,
+    "best_dropped": _best_dropped,
     "evaluation_skipped": _skipped,
     "evaluation_unjudged": _unjudged,
     "identical_answers": _identical,

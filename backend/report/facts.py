@@ -20,6 +20,7 @@ from storage.records import Attempt, Evaluation, Event, Run
 HELD_OUT = "held-out"
 EVENTS_AT_ONCE = 200
 NO_SAMPLES = Samples()
+NAMING = ("name", "data", "dataset", "models", "settings", "reason")  # parts of a report that may hold local paths
 
 
 class Source(Protocol):
@@ -37,7 +38,8 @@ class Source(Protocol):
 @dataclass(frozen=True, slots=True)
 class Facts:
     """`report`: JSON of the evaluation shown (EvaluationService.report), None without one; `others`: those of the
-    other finished evaluations of this run, the newest first; `control`: that of its newest finished control run.
+    other finished evaluations of this run, the newest first; `control`: that of its newest finished control run,
+    `control_words` what the two say row by row.
 
     `config`, `results`, `events` and `reason` are cleaned of secrets and local paths; texts of models are as they are.
     """
@@ -55,6 +57,7 @@ class Facts:
     report: dict[str, Any] | None = None
     others: list[dict[str, Any]] = field(default_factory=list)
     control: dict[str, Any] | None = None
+    control_words: Text | None = None
     control_run: Run | None = None
     samples: Samples = NO_SAMPLES
 
@@ -105,6 +108,7 @@ def facts_of(services: Source, run_id: str) -> Facts:
         others=others,
         control=control,
         control_run=control_run,
+        control_words=_control_words(services, run, control_run) if control_run else None,
         samples=samples_of(reader, shown) if shown else NO_SAMPLES,
     )
 
@@ -164,7 +168,10 @@ def _report(services: Source, run_id: str) -> dict[str, Any] | None:
         found = services.evaluation.report(run_id)
     except StudioError:
         return None
-    return found if found and (found.get("base") or found.get("trained")) else None
+    if not found or not (found.get("base") or found.get("trained")):
+        return None
+    clean = Shareable(services.settings)
+    return {**found, **{name: clean(found[name]) for name in NAMING if name in found}}
 
 
 def _control(services: Source, run: Run) -> tuple[Run | None, dict[str, Any] | None]:
@@ -179,6 +186,16 @@ def _control(services: Source, run: Run) -> tuple[Run | None, dict[str, Any] | N
         if found and found.get("paired"):
             return each, found
     return None, None
+
+
+def _control_words(services: Source, run: Run, control_run: Run) -> Text | None:
+    """What the comparison row by row says, where it is of this control."""
+    try:
+        found = services.evaluation.control_report(run.id)
+    except StudioError:
+        return None
+    words = found.get("sentence") if found.get("control") == control_run.id else None
+    return Text(**words) if words else None
 
 
 def label_of(name: str) -> Text:

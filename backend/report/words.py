@@ -45,6 +45,7 @@ TEXTS: dict[str, Text] = {
     ),
     "own": Text("The run's own evaluation, before and after training.", "이 실행이 학습 전후에 한 평가입니다."),
     "after_the_fact": Text("Evaluation {run}, of checkpoint {checkpoint}.", "평가 {run}, 체크포인트 {checkpoint}."),
+    "two_models": Text("Base: {base}. Trained: {trained}.", "기준 모델: {base}. 학습된 모델: {trained}."),
     "other_rows": Text("The rows are those of {data}.", "사용한 데이터: {data}."),
     "measure": Text("measure", "지표"),
     "base": Text("base", "기준 모델"),

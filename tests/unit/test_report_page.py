@@ -106,20 +106,20 @@ def test_it_says_what_was_found(full: Bench) -> None:
         "36", "ab" * 32, "12" * 32, "The trained weights answered.", "control run (rewards shuffled)", "torch", "A CPU",
         "Started although 1.2 warned: The task is easy.", "3 of 2,000 training rows were left out",
         "16 of 16 rows give the same tokens", "no number (NaN or infinite): 3", "held out, during training",
-        "Best and last weights, on fresh rows", "+56.7", "Won: 36", "Lost: 2",
+        "Best and last weights, on fresh rows", "The peak holds.",
+        "On 59 held-out problems the run gained", "+56.7", "Won: 36", "Lost: 2",
     ):  # fmt: skip
         assert part in page.text, part
     assert not page.stack, "every element is closed"
 
 
-def test_the_newest_evaluation_on_held_out_rows_is_shown_else_the_runs_own(full: Bench) -> None:
+def test_the_newest_evaluation_on_held_out_rows_is_shown_else_the_runs_own(
+    full: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = Page(report.html(full, RUN, "en")).text
     assert f"Evaluation {EVALUATION}" in shown
-    listed, full.listed = full.listed, full.listed[:1]
-    try:
-        own = Page(report.html(full, RUN, "en")).text
-    finally:
-        full.listed = listed
+    monkeypatch.setattr(full.evaluation.__class__, "of", lambda self, run: [])
+    own = Page(report.html(full, RUN, "en")).text
     assert "59 problems judged on both sides" in own
     assert "The run's own evaluation" in own
     assert "1 of 60 rows could not be judged" in own
@@ -141,7 +141,7 @@ def test_hostile_texts_are_inert_everywhere(hostile: Bench) -> None:
         assert not any(name.startswith("on") for _, given in page.tags for name in given)
         assert page.text.count("{{7*7}}") > 50, "nothing was worked out"
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\ud800-\udfff]", text)
-        assert "\ufffd" not in text, "a symbol, not a replacement"
+        assert not any("\ufffd" in block for block in page.blocks), "a symbol, not a replacement"
         shown = str(HOSTILE).replace("\x00", "NUL").replace("\x1b", "ESC").replace("\u202e", "U+202E")
         shown = shown.replace("\ud800", "U+D800").replace("\u200b", "U+200B")
         assert page.blocks.count(shown) >= 3 * MOST, "answers and prompts stand exactly as they are"
