@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
+import shutil
 import struct
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +32,21 @@ def weights(path: Path, shape: tuple[int, ...] = (2, 3)) -> None:
     path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(4 * count))
 
 
+@functools.cache
+def _migrated() -> Path:
+    """An empty database with all its tables, made once: the migrations take longer than a test."""
+    home = Path(tempfile.mkdtemp(prefix="exports-"))
+    atexit.register(shutil.rmtree, home, True)
+    Services(Settings(home)).close()
+    return home / "studio.db"
+
+
 class Place:
     """`services` over a home; `run()` makes an ended run with saved weights."""
 
     def __init__(self, home: Path) -> None:
+        home.mkdir(parents=True)
+        shutil.copy(_migrated(), home / "studio.db")
         self.services = Services(Settings(home))
         self.settings = self.services.settings
         self.number = 0
@@ -102,7 +118,9 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     for name in ("SPACE_ID", "HF_TOKEN", "HF_HUB_OFFLINE", "HF_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
-    return Place(tmp_path / "home")
+    made = Place(tmp_path / "home")
+    yield made
+    made.services.close()

@@ -41,7 +41,7 @@ STAGES = {
 
 def make(planned: Plan, target: Path, card: str, prompts: list[Any], progress: Progress) -> Path:
     """Make it at `target`, which must not exist yet. `progress` may raise to stop it. Returns `target`."""
-    with places.locked(planned.settings, planned.run) as keep, places.scratch(target) as part:
+    with places.in_words(target), places.locked(planned.settings, planned.run) as keep, places.scratch(target) as part:
         require_room(planned, part)
         facts_of = prove_or_make(planned, part, prompts, progress, keep)
         out = part / "out"

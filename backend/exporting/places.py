@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.errors import Refused, WrongState
+from backend.errors import Refused, StudioError, WrongState
 from backend.exporting import zipping
 from backend.processes import launcher
 from backend.processes.locks import FileLock
@@ -40,6 +40,21 @@ def locked(settings: Settings, run: Run) -> Iterator[list[int]]:
 
 def exports_dir(settings: Settings, run_id: str) -> Path:
     return settings.run_dir(run_id) / "exports"
+
+
+@contextlib.contextmanager
+def in_words(target: Path) -> Iterator[None]:
+    """A fault of the disk (full, read-only, gone) as a StudioError."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise StudioError(
+            Text(
+                en=f"{target} cannot be written ({why}). Make room or choose another place, then export again.",
+                ko=f"{target}에 쓸 수 없습니다({why}). 공간을 확보하거나 다른 위치를 고른 뒤 다시 내보내세요.",
+            )
+        ) from error
 
 
 @contextlib.contextmanager

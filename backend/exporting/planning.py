@@ -178,8 +178,8 @@ ANY = ("1 + 1 =", "The capital of France is", "def add(a, b):", "Once upon a tim
 
 
 def prompts(settings: Settings, run: Run) -> list[Any]:
-    """What the trained weights and the export are asked: the first held-out rows of the run, else of its training
-    rows, as text or messages; a few sentences of any kind where the run has kept no rows."""
+    """What the trained weights and the export are asked: the first held-out rows of the run, then training rows,
+    as text or messages; a few sentences of any kind where the run has kept no rows."""
     found: list[Any] = []
     for name in ("eval.jsonl", "train.jsonl"):
         path = settings.run_dir(run.id) / "data" / name

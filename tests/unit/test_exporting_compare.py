@@ -26,8 +26,8 @@ def logits(value: float = 0.0, size: int = 10) -> dict[str, Any]:
     return {"0": made}
 
 
-def run(mine: dict[str, Any], other: dict[str, Any], apart: float = 0.0, **more: Any) -> dict[str, Any]:
-    how = {"merged": True, "dtype": "float32", "change": None} | more
+def run(mine: dict[str, Any], other: dict[str, Any], apart: float = 0.0, /, **more: Any) -> dict[str, Any]:
+    how: dict[str, Any] = {"merged": True, "dtype": "float32", "change": None} | more
     return compare(([mine], logits(10.0)), ([other], logits(10.0 + apart)), **how)
 
 
@@ -48,7 +48,8 @@ def test_another_token_is_a_mismatch(other: list[int], merged: bool) -> None:
 def test_a_tie_that_rounding_decides_is_one_only_where_rounding_happens() -> None:
     near = [[[3, 7], [5.0, 4.99]]]
     assert run(side([3], near), side([7]), dtype="bfloat16")["ties"] == 1
-    for how in ({"dtype": "float32"}, {"dtype": "bfloat16", "merged": False}):
+    refused: list[dict[str, Any]] = [{"dtype": "float32"}, {"dtype": "bfloat16", "merged": False}]
+    for how in refused:
         with pytest.raises(Mismatch):
             run(side([3], near), side([7]), **how)
 

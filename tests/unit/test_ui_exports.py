@@ -99,6 +99,7 @@ def test_an_export_is_a_job(place: Place, client: TestClient) -> None:
             (j for j in [client.get(f"/api/exports/jobs/{job['job']}").json()] if j["state"] != "running"), None
         )
     )
+    assert ended is not None
     assert (ended["state"], ended["answer"]["name"]) == ("done", "model-final")
 
 
