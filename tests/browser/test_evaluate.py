@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Server, open_page
+from tests.fakes.fake_evaluation import INACTIVE_SEED
 
 N = 20  # the base is right on 10 of them, the trained model on 18: 10 won, 2 lost, 8 both right, none both wrong
 
@@ -126,8 +127,22 @@ def test_problems_by_outcome_as_exact_text(page: Page, server: Server, evaluated
     page.wait_for_selector("#evaluate-problems .ev-item")
     page.locator("#evaluate-problems summary").first.click()
     page.evaluate("window.kept = document.querySelector('#evaluate-table tr')")
-    page.wait_for_timeout(5500)
+    with page.expect_response(lambda answer: answer.url.endswith("/evaluations")):
+        pass
+    page.wait_for_load_state("networkidle")
     assert page.evaluate("window.kept.isConnected && document.querySelector('#evaluate-problems details').open")
+
+
+def test_figures_of_an_evaluation_that_failed_prove_nothing(page: Page, server: Server, run: str) -> None:
+    failed = server.call("POST", f"/api/runs/{run}/evaluations", {"n": 4, "seed": INACTIVE_SEED})["run"]["id"]
+    server.wait_state(failed, "failed")
+    opened(page, server, f"run={run}&evaluation={failed}")
+    page.wait_for_selector("#evaluate-progress [role=alert]")
+    assert "the adapter is inactive" in page.locator("#evaluate-progress").inner_text()
+    assert page.locator("#evaluate-sentence").inner_text().startswith("The evaluation failed, so this proves nothing:")
+    assert page.locator("#evaluate-sentence").get_attribute("data-verdict") == "no_signal"
+    assert page.locator("#evaluate-proof [data-verdict=inactive]").count() == 1
+    assert page.locator("#evaluate-problems .ev-item").count() > 0, "what was answered can still be read"
 
 
 def test_narrow_and_wide_in_both_languages(browser: Browser, server: Server, evaluated: str) -> None:

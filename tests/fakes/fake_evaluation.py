@@ -1,9 +1,9 @@
 """The fake worker's evaluation after the fact: two sides whose answers are known, stored row by row as the real one
-does. With n rows the base is right on every second one, the trained model on all but every tenth."""
+does. With n rows the base is right on every second one, the trained model on all but every tenth. With the seed
+INACTIVE_SEED the trained weights turn out to be without effect, and it fails in words."""
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.fakes.fake_worker import FakeWorker
 
 PART = 2
+INACTIVE_SEED = 13
 HASH, BASE = "9f" * 32, "ab" * 32
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> \x1b[31m \u202e {{ value }}"
 INACTIVE = "the trained weights change nothing: the adapter is inactive"
@@ -63,7 +64,7 @@ def evaluate(worker: FakeWorker) -> bool:
     for side in ("base", "trained"):
         if _side(worker, side, n, k, asked, done.get(side, 0)):
             return True
-    inactive = bool(os.environ.get("FAKE_INACTIVE"))
+    inactive = asked.get("seed") == INACTIVE_SEED
     _results(worker, inactive)
     if inactive:
         raise ValueError(INACTIVE)

@@ -18,7 +18,6 @@ FAKE_NAN_AT=7         loss NaN and kl infinite at this step
 FAKE_PRINT_ENV=1      print the whole environment to the log
 FAKE_SPAM=1           1 MiB to stdout and to stderr first
 FAKE_PIDS=FILE        append the pids of the worker and its children
-FAKE_INACTIVE=1       an evaluation finds the trained weights without effect, and fails in words
 A crash, exit, kill or hang happens in the first attempt only, so that a resume can succeed.
 """
 
