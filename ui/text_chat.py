@@ -38,7 +38,7 @@ FORM: dict[str, Text] = {
     ),
     "chat.system": Text("System prompt", "시스템 프롬프트"),
     "chat.raw": Text("without the chat template: the text goes in as it is", "채팅 템플릿 없이 텍스트를 그대로 넣기"),
-    "chat.temperature": Text("temperature (0: greedy)", "temperature (0: greedy)"),
+    "chat.temperature": Text("temperature (0: greedy)", "temperature (0이면 greedy)"),
     "chat.top_p": Text("top_p", "top_p"),
     "chat.max_tokens": Text("tokens at most", "최대 토큰"),
     "chat.seed": Text("seed", "시드"),

@@ -16,7 +16,7 @@ SOURCE = "\n".join(
     for part in ("chat", "exports", "runs", "live")
     for path in (SCRIPTS / part).glob("*.js")
 )
-SAME = {"chat.top_p", "chat.greedy", "chat.sampled", "chat.from_to", "chat.temperature"}  # parameters' own names
+SAME = {"chat.top_p", "chat.greedy", "chat.sampled", "chat.from_to"}  # parameters' own names
 BUILT = {
     f"chat.{word}"
     for word in ("left", "right", "verdict_right", "verdict_wrong", "verdict_unknown", "mode_held", "mode_own")

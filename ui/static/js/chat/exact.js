@@ -57,6 +57,8 @@ export class ExactText {
     if (!this.text) this.root.replaceChildren(h('span', { class: 'muted', t: 'chat.empty_text' }));
     if (this.thought) this.#count(this.thought, this.thinking ? 'chat.thought_open' : 'chat.thought');
     this.root.dataset.done = '';
+    // What fits is no stop for the Tab key.
+    requestAnimationFrame(() => { this.root.tabIndex = this.root.scrollHeight > this.root.clientHeight + 1 ? 0 : -1; });
   }
 
   get thinking() {

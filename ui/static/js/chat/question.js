@@ -3,6 +3,7 @@ import { fill, h, setText } from '../dom.js';
 import { labelAttribute, onLanguage, t } from '../i18n.js';
 import { promptText } from '../lab/parts.js';
 import { plain, visible } from '../plain.js';
+import { asked } from './parts.js';
 import * as wire from './wire.js';
 
 // [name, text key, least, most, step]; the server's limits replace these when they are known.
@@ -100,7 +101,7 @@ export class Question {
       if (mine !== this.turn) return;
       this.problem = problem;
       this.rows = problem.total;
-      fill(this.shown, h('div', { class: 'exact open mono c-prompt' }, plain(promptText(wire.parts(problem.prompt).prompt), h)),
+      fill(this.shown, asked(promptText(wire.parts(problem.prompt).prompt), true),
         problem.ground_truth === null || problem.ground_truth === undefined ? null
           : h('p', { class: 'c-truth' }, h('span', { class: 'caption', t: 'chat.truth' }), ' ', h('span', { class: 'mono', id: 'chat-gold' }, plain(String(problem.ground_truth), h, 400))));
     } catch (error) {

@@ -5,6 +5,7 @@ import { t } from '../i18n.js';
 import { promptText } from '../lab/parts.js';
 import { plain, visible } from '../plain.js';
 import { ColumnView } from './column.js';
+import { asked } from './parts.js';
 import * as wire from './wire.js';
 
 export const SIDES = ['left', 'right'];
@@ -14,11 +15,11 @@ export class TurnView {
   /** `request`: {left, right, prompt, system, ground_truth, settings: {temperature, top_p, max_tokens, seed, n}, run, index}. */
   constructor(request) {
     Object.assign(this, { request, id: null, began: performance.now() });
-    const asked = SIDES.filter((side) => request[side]);
-    this.columns = Object.fromEntries(asked.map((side) => [side, new ColumnView(this, side, request.settings.n)]));
+    const sides = SIDES.filter((side) => request[side]);
+    this.columns = Object.fromEntries(sides.map((side) => [side, new ColumnView(this, side, request.settings.n)]));
     this.note = h('div', { class: 'c-note' });
     this.root = h('article', { class: 'card c-turn' }, this.#question(), this.note,
-      h('div', { class: 'c-columns', data: { sides: asked.length } }, asked.map((side) => this.columns[side].root)));
+      h('div', { class: 'c-columns', data: { sides: sides.length } }, sides.map((side) => this.columns[side].root)));
   }
 
   /** Whether two models stand here, so that something can have changed between them. */
@@ -31,8 +32,8 @@ export class TurnView {
     const { system, prompt } = wire.parts(request.prompt);
     const shown = request.system ?? system;
     const text = promptText(prompt);
-    const exact = h('div', { class: 'exact mono c-prompt' }, plain(text, h));
-    const fold = shown ? h('details', { class: 'c-system caption' }, h('summary', { t: 'chat.system' }), h('div', { class: 'exact open mono' }, plain(shown, h))) : null;
+    const exact = asked(text);
+    const fold = shown ? h('details', { class: 'c-system caption' }, h('summary', { t: 'chat.system' }), asked(shown, true)) : null;
     const { temperature, top_p: topP, max_tokens: most, seed, n } = request.settings;
     const decoding = () => [
       temperature === 0 ? t('chat.greedy') : t('chat.sampled', { temperature: number(temperature), top_p: number(topP) }),

@@ -73,7 +73,7 @@ export class Push {
       h('p', { t: planned.private ? 'exports.push_would_private' : 'exports.push_would_public', vars: { n: planned.files.length, size: size(total), repo: visible(planned.repo) } }),
       planned.exact === false ? h('p', { class: 'caption', t: 'exports.push_estimate' }) : null,
       h('ul', { class: 'x-files num' }, planned.files.map((file) => h('li', null, h('code', null, visible(file.name)), ' ', size(file.bytes)))),
-      planned.card ? h('details', null, h('summary', { class: 'caption', t: 'exports.push_card' }), h('pre', { class: 'exact open mono x-cardtext' }, plain(planned.card, h))) : null,
+      planned.card ? h('details', null, h('summary', { class: 'caption', t: 'exports.push_card' }), h('pre', { class: 'exact open mono x-cardtext', tabIndex: 0 }, plain(planned.card, h))) : null,
       h('p', { class: 'caption', data: { token: String(planned.token) }, t: planned.token ? 'exports.push_token' : 'exports.push_no_token' }),
       planned.why && planned.token ? h('p', { class: 'x-stale', t: said(planned.why) }) : null,
       h('div', { class: 'row' }, this.send));
