@@ -23,6 +23,7 @@ import gradio as gr
 from starlette.routing import BaseRoute
 
 from backend.demo.door import DemoDoor
+from backend.demo.home import writable_home
 from backend.demo.services import DemoServices
 from backend.errors import StudioError
 from backend.services import Services
@@ -150,7 +151,10 @@ def main(argv: list[str] | None = None, make_services: Callable[[Settings], Serv
         secret = password(args.password_file)
         host = address(args.host, secret)
         port = free_port(host, args.port)
-        services = make_services(Settings.from_environment(args.home))
+        home = args.home
+        if home is None and on_space() and not os.environ.get("GRPO_STUDIO_HOME"):
+            home = writable_home()
+        services = make_services(Settings.from_environment(home))
         services.watch()
         query = {}
         if args.demo and not on_space():

@@ -13,6 +13,7 @@ TEXTS: dict[str, Text] = {
         ko="기록된 실제 실행을 살펴보거나 아주 작은 모델을 직접 학습해 보세요. 한 번에 하나, 최대 "
         "{steps}스텝·{minutes}분까지입니다. 모든 실행은 누구에게나 보입니다.",
     ),
+    "demo.recorded": Text(en="Recorded", ko="기록된 실행"),
     "demo.start": Text(en="Start the quickstart", ko="빠른 시작 실행"),
     "demo.building": Text(
         en="The model is being built: step {step} of {total}. Training and chat begin after that.",

@@ -31,21 +31,22 @@ class Recording:
     title: Text
     about: Text
     path: Path
+    order: int
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "title": self.title.to_json(), "about": self.about.to_json()}
 
 
 def found(folder: Path = FOLDER) -> list[Recording]:
-    """All that are whole, in the order of their names."""
-    paths = sorted(folder.glob("*.yaml"))
-    return [_read(path) for path in paths if path.with_name(f"{path.stem}.jsonl.gz").is_file()]
+    """All that are whole, in the order that they ask for."""
+    paths = [path for path in folder.glob("*.yaml") if path.with_name(f"{path.stem}.jsonl.gz").is_file()]
+    return sorted((_read(path) for path in paths), key=lambda one: one.order)
 
 
 def _read(path: Path) -> Recording:
     said = yaml.safe_load(path.read_text(encoding="utf-8"))
     title, about = (Text(en=said[name]["en"].strip(), ko=said[name]["ko"].strip()) for name in ("title", "about"))
-    return Recording(path.stem, title, about, path.with_name(f"{path.stem}.jsonl.gz"))
+    return Recording(path.stem, title, about, path.with_name(f"{path.stem}.jsonl.gz"), said["order"])
 
 
 @functools.cache

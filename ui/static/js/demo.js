@@ -78,7 +78,7 @@ function offer() {
   const { steps, seconds } = facts.limits;
   const button = h('button', { id: 'demo-start', class: 'btn small primary', type: 'button', t: 'demo.start', disabled: !facts.ready, onclick: start });
   const words = h('p', null, h('strong', { t: 'demo.label' }), ' · ', h('span', { t: 'demo.lead', vars: { steps, minutes: Math.round(seconds / 60) } }));
-  return h('div', { class: 'demo-line' }, words, h('div', { class: 'demo-runs' }, links(), button));
+  return h('div', { class: 'demo-line' }, words, h('div', { class: 'demo-runs' }, h('span', { class: 'caption', t: 'demo.recorded' }), links(), button));
 }
 
 function news() {
@@ -95,7 +95,7 @@ function news() {
 
 function recorded() {
   const one = recordingOf(state.get().run);
-  return one ? h('div', { class: 'demo-line', id: 'demo-about' }, h('p', null, h('strong', { t: one.title }), ' · ', h('span', { t: one.about }))) : null;
+  return one ? h('div', { class: 'demo-line', id: 'demo-about' }, h('p', null, h('strong', null, h('span', { t: 'demo.recorded' }), ': ', h('span', { t: one.title })), ' · ', h('span', { t: one.about }))) : null;
 }
 
 /** The bar's element; it is empty where there is nothing to say. */
