@@ -62,7 +62,8 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """`bad`: places on the x axis of values that are no number; `bad_count`: how many there are in all."""
+    """`bad`: places on the x axis of values that are no number; `bad_count`: how many there are in all; `spoken`: where
+    each line begins and ends, in words."""
 
     title: str
     unit: str
@@ -79,6 +80,7 @@ class Chart:
     width: float = WIDTH
     height: float = HEIGHT
     legend: tuple[Line, ...] = field(default=())
+    spoken: str = ""
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -136,7 +138,15 @@ def chart(
         bad_count=bad_count,
         note=note,
         legend=tuple(line for line in lines if not line.faint),
+        spoken="; ".join(_spoken(line, share) for line in lines if not line.faint),
     )
+
+
+def _spoken(line: Line, share: bool) -> str:
+    """Where a line begins and ends, for who hears the chart."""
+    shown = numbers.percent if share else numbers.number
+    finite = [float(value) for value in line.y if math.isfinite(value)]
+    return f"{line.label} {shown(finite[0])} → {shown(finite[-1])}"
 
 
 def _labels(ticks: Sequence[float], share: bool) -> list[str]:

@@ -25,6 +25,9 @@ def charts(reader: Reader, facts: Facts, t: Words) -> list[Chart]:
     _, found = reader.history(facts.run.id, READ)
     curves: dict[str, Curve] = {name: curve for (phase, name), curve in found.items() if phase == "train"}
     made = [_reward(curves, facts, t), _accuracy(curves, facts, t), _signal(curves, t), _length(curves, facts, t)]
+    if "sft" in (facts.config.get("stages") or ()):
+        warm_up = {name: curve for (phase, name), curve in found.items() if phase == "sft"}
+        made.insert(0, _plain(warm_up, "loss", t("chart.warm_up"), t("unit.loss"), t))
     made.append(_plain(curves, "entropy", t("chart.entropy"), t("unit.nats"), t))
     return [each for each in made if each is not None]
 

@@ -22,7 +22,8 @@ from tests.report_support import CONTROL, EVALUATION, HOSTILE, RUN, Bench, bench
 
 # Latin words that stand in a Korean text too: names of things, not English.
 NAMES = re.compile(
-    r"GRPO|Studio|McNemar|pass@\w+|maj@\w+|EOS|SHA-256|UTC|NaN|nats?|LoRA|CPU|GB|Python|TRL|KL|vLLM|QLoRA|pp|p|k|x|U\+\w+"
+    r"(?<![A-Za-z])(?:top-p|GRPO|Studio|McNemar|pass@\w+|maj@\w+|EOS|SHA-256|UTC|NaN|nats?|LoRA|CPU|GB|Python"
+    r"|TRL|KL|vLLM|QLoRA|pp|p|k|x|U\+\w+)(?![A-Za-z])"
 )
 
 
