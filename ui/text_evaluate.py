@@ -89,6 +89,15 @@ TEXTS: dict[str, Text] = {
         en="The run is still training: the evaluation waits for the device.",
         ko="아직 학습 중이라 장치가 빌 때까지 평가가 기다립니다.",
     ),
+    "evaluate.no_weights": Text(
+        en="The trained weights of this run are not here (recorded elsewhere, removed, or never saved), so it cannot "
+        "be evaluated anew.",
+        ko="이 실행의 학습된 가중치가 여기에 없어(다른 곳에서 기록, 삭제, 또는 저장 전) 새로 평가할 수 없습니다.",
+    ),
+    "evaluate.no_weights_yet": Text(
+        en="No trained weights have been saved yet; come back after the first checkpoint.",
+        ko="아직 저장된 가중치가 없습니다. 첫 체크포인트가 저장된 뒤 다시 오세요.",
+    ),
     # Under way
     "evaluate.progress": Text(en="Progress of the evaluation", ko="평가 진행 상황"),
     "evaluate.queued": Text(

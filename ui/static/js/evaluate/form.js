@@ -8,6 +8,7 @@ import * as state from '../state.js';
 import { problems } from './parts.js';
 import { Rows } from './rows.js';
 
+const ENDED = new Set(['succeeded', 'failed', 'stopped', 'lost']);
 const NUMBERS = { n: 200, k: 0, seed: 0, temperature: 1 };
 
 export class Form {
@@ -46,10 +47,12 @@ export class Form {
       if (run.settings?.temperature) this.numbers.temperature.value = writeNumber(run.settings.temperature);
     }
     this.run = run;
-    this.found = checkpoints.length ? checkpoints : [{ name: 'final', step: null }, { name: 'best', step: null }];
+    this.found = checkpoints;
     this.rows.use(heldOut);
     this.#checkpoints();
-    label(this.cost, run.state === 'running' ? 'evaluate.waits' : 'evaluate.cost');
+    const over = ENDED.has(run.state);
+    if (!this.sending) this.start.disabled = checkpoints.length === 0;
+    label(this.cost, checkpoints.length ? (over ? 'evaluate.cost' : 'evaluate.waits') : over ? 'evaluate.no_weights' : 'evaluate.no_weights_yet');
   }
 
   #checkpoints() {
@@ -69,6 +72,7 @@ export class Form {
 
   async #send() {
     this.#clear();
+    this.sending = true;
     this.start.disabled = true;
     label(this.start, 'evaluate.starting');
     try {
@@ -82,6 +86,7 @@ export class Form {
       if (error.status === undefined) throw error;
       this.#refuse(error);
     } finally {
+      this.sending = false;
       this.start.disabled = false;
       label(this.start, 'evaluate.start');
     }
