@@ -241,8 +241,8 @@ def _tell_limit(settings: Settings, run_id: str, words: Text) -> None:
         from storage.runs import set_fields, tell
 
         db = Database(settings.database_url)
-        set_fields(db, run_id, reason=words.en)
         tell(db, run_id, "limit", words.en, "warn", {"words": words.to_json()})
+        set_fields(db, run_id, reason=words.en)
         db.close()
     except Exception:
         traceback.print_exc()
