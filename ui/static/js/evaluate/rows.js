@@ -82,7 +82,9 @@ export class Rows {
   /** What to send as `data`; rows are made first where they are to be made. `n`: how many. */
   async data(n) {
     if (this.kind === 'held-out') return undefined;
-    if (this.kind === 'set') return this.set.value || '';
+    // No set at all would mean the held-out rows to the server: it is refused here, at its field.
+    if (this.kind === 'set' && !this.set.value) throw { status: 422, error: 'evaluate.set_none', body: { field: 'data' } };
+    if (this.kind === 'set') return this.set.value;
     const stem = `eval-${this.picker?.chosen ?? this.generator.value}`;
     await store.refresh();
     let at = 1;
