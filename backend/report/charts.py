@@ -124,8 +124,9 @@ def chart(
             drawn.append(Drawn(line, _band(line, across, down)))
         else:
             drawn.append(Drawn(line, *_path(line, across, down)))
-    bad = sorted({across(x) for line in lines for x, y in zip(line.x, line.y, strict=True) if not math.isfinite(y)})
-    bad_count = len({x for line in lines for x, y in zip(line.x, line.y, strict=True) if not math.isfinite(y)})
+    logged = [line for line in lines if line.kind != "band"]
+    none = {float(x) for line in logged for x, y in zip(line.x, line.y, strict=True) if not math.isfinite(y)}
+    bad, bad_count = sorted({across(x) for x in none}), len(none)
     y_ticks = [0.0, 0.25, 0.5, 0.75, 1.0] if share else nice_ticks(y_low, y_high, 4)
     x_ticks = [t for t in nice_ticks(x_low, x_high, 5) if t == int(t)]
     return Chart(
@@ -146,6 +147,9 @@ def _spoken(line: Line, share: bool) -> str:
     """Where a line begins and ends, for who hears the chart."""
     shown = numbers.percent if share else numbers.number
     finite = [float(value) for value in line.y if math.isfinite(value)]
+    if line.kind == "band":
+        edges = [float(value) for edge in (line.low, line.high) for value in edge if math.isfinite(value)]
+        finite = [min(edges), max(edges)]
     return f"{line.label} {shown(finite[0])} → {shown(finite[-1])}"
 
 

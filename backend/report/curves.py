@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from backend.headline import wilson
 from backend.report.charts import Chart, Line, chart
@@ -57,6 +57,38 @@ def fewer(curve: Curve, most: int = DRAWN) -> Curve:
     return [steps[i] for i in keep], [values[i] for i in keep]
 
 
+def peaks(curve: Curve, most: int = DRAWN) -> Curve:
+    """The lowest and the highest value of each stretch of steps, in their order, and each that is no number: a spike
+    of one step stays a spike."""
+    steps, values = curve
+    wide = math.ceil(len(steps) / most) * 2
+    if wide <= 2:
+        return curve
+    keep: set[int] = {i for i, value in enumerate(values) if not math.isfinite(value)}
+    for start in range(0, len(steps), wide):
+        inside = [i for i in range(start, min(start + wide, len(steps))) if math.isfinite(values[i])]
+        if inside:
+            keep |= {min(inside, key=values.__getitem__), max(inside, key=values.__getitem__)}
+    ordered = sorted(keep)
+    return [steps[i] for i in ordered], [values[i] for i in ordered]
+
+
+def envelope(low: Curve, high: Curve, most: int = DRAWN) -> tuple[list[int], list[float], list[float]]:
+    """(steps, low, high) of a band: the extremes of each stretch of steps. A stretch with a value that is no number is
+    a gap."""
+    wide = math.ceil(len(low[0]) / most)
+    starts = range(0, len(low[0]), wide)
+    return (
+        [low[0][start] for start in starts],
+        [_extreme(min, low[1][start : start + wide]) for start in starts],
+        [_extreme(max, high[1][start : start + wide]) for start in starts],
+    )
+
+
+def _extreme(of: Callable[[list[float]], float], values: list[float]) -> float:
+    return of(values) if all(math.isfinite(value) for value in values) else math.nan
+
+
 def _line(curve: Curve, label: str, color: str, *, data: bool = False, dash: str = "solid") -> Line:
     x, y = fewer(smooth(curve, window(len(curve[0]))))
     return Line(label, x, y, color, data=data, dash=dash)
@@ -66,7 +98,7 @@ def _raw(curve: Curve, color: str) -> list[Line]:
     """The curve as logged, faint behind a smoothed one."""
     if window(len(curve[0])) == 1:
         return []
-    x, y = fewer(curve)
+    x, y = peaks(curve)
     return [Line("", x, y, color, faint=True)]
 
 
@@ -147,7 +179,8 @@ def _length(curves: dict[str, Curve], facts: Facts, t: Words) -> Chart | None:
     lines = []
     low, high = curves.get("completions/min_length"), curves.get("completions/max_length")
     if low and high and low[0] == high[0] == mean[0]:
-        lines.append(Line(t("chart.band"), mean[0], mean[1], "muted", kind="band", low=low[1], high=high[1]))
+        steps, bottom, top = envelope(low, high)
+        lines.append(Line(t("chart.band"), steps, bottom, "muted", kind="band", low=bottom, high=top))
     lines.append(_line(mean, t("chart.mean"), "ink"))
     limit = facts.config.get("max_completion_length")
     longest = max((v for v in (high or mean)[1] if math.isfinite(v)), default=0.0)

@@ -78,6 +78,16 @@ def test_a_smoothed_curve_keeps_its_gaps_and_its_last_step() -> None:
     smoothed = curves.smooth((steps, values), 10)
     assert math.isnan(smoothed[1][500])
     assert smoothed[1][-1] == pytest.approx(0.5)
+    spiked = (steps, [9.0 if step == 777 else math.nan if step == 500 else float(step % 2) for step in steps])
+    drawn = curves.peaks(spiked, 100)
+    assert len(drawn[0]) <= 110
+    assert {9.0, 0.0, 1.0} <= {value for value in drawn[1] if math.isfinite(value)}
+    assert 500 in drawn[0]
+    assert drawn[0] == sorted(drawn[0])
+    x, low, high = curves.envelope((steps, [-value for value in spiked[1]]), spiked, 100)
+    assert len(x) == 100
+    assert (min(v for v in low if v == v), max(v for v in high if v == v)) == (-9.0, 9.0)
+    assert sum(math.isnan(value) for value in high) == 1
     few = curves.fewer(smoothed, 100)
     assert len(few[0]) <= 102
     assert few[0][-1] == 999
