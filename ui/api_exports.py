@@ -5,6 +5,7 @@ Long work is a job (ui.jobs): POST answers it, GET /api/exports/jobs/{job} follo
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +13,7 @@ from urllib.parse import quote
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute
 
+from backend.errors import NotFound
 from backend.text import Text
 from ui.door import Door
 from ui.jobs import Jobs
@@ -57,17 +59,34 @@ def flag(call: Call, name: str, default: bool) -> bool:
     return value
 
 
+STARTED: dict[str, str] = {}  # the newest job of each run: a page that is opened anew finds it again
+
+
+def begun(run_id: str, job: dict[str, Any]) -> dict[str, Any]:
+    STARTED[run_id] = job["job"]
+    return job
+
+
+def overview(call: Call) -> dict[str, Any]:
+    """What ExportService.overview says, and the "job" of this run that is under way, or None."""
+    job = None
+    if call.run_id in STARTED:
+        with contextlib.suppress(NotFound):
+            job = WORK.get(STARTED[call.run_id])
+    return call.services.exports.overview(call.run_id) | {"job": job if job and job["state"] == "running" else None}
+
+
 def make(call: Call) -> dict[str, Any]:
     """A job whose answer is the export. {"what", "checkpoint"}."""
     run, what, checkpoint = call.run_id, words(call, "what"), words(call, "checkpoint", "final")
     call.services.exports.require(run, what, checkpoint)  # what is wrong already is said at once, not by the job
-    return WORK.start(lambda progress: call.services.exports.make(run, what, checkpoint, progress=progress))
+    return begun(run, WORK.start(lambda progress: call.services.exports.make(run, what, checkpoint, progress=progress)))
 
 
 def verify(call: Call) -> dict[str, Any]:
     run, name = call.run_id, call.request.path_params["name"]
     call.services.exports.about(run, name)
-    return WORK.start(lambda progress: call.services.exports.verify(run, name, progress))
+    return begun(run, WORK.start(lambda progress: call.services.exports.verify(run, name, progress)))
 
 
 def archive(call: Call) -> Response:
@@ -91,7 +110,8 @@ def push(call: Call) -> dict[str, Any]:
     if flag(call, "dry_run", True):
         return exports.push_plan(run, repo, what, checkpoint, public)
     exports.require_push(run, repo, what, checkpoint, public)
-    return WORK.start(lambda progress: exports.push(run, repo, what, checkpoint, public=public, progress=progress))
+    job = WORK.start(lambda progress: exports.push(run, repo, what, checkpoint, public=public, progress=progress))
+    return begun(run, job)
 
 
 def clean(call: Call) -> dict[str, Any]:
@@ -102,7 +122,7 @@ def clean(call: Call) -> dict[str, Any]:
 def routes(services: Door) -> list[BaseRoute]:
     run = "/api/runs/{run_id}"
     return [
-        route(services, f"{run}/exports", lambda c: c.services.exports.overview(c.run_id)),
+        route(services, f"{run}/exports", overview),
         route(services, f"{run}/exports", make, "POST"),
         route(services, f"{run}/exports/{{name}}.zip", archive),
         route(

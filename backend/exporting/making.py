@@ -49,12 +49,27 @@ def make(planned: Plan, target: Path, card: str, prompts: list[Any], progress: P
         (out / CARD).write_text(card, encoding="utf-8")
         manifest = about(planned) | facts_of | {"crc32": places.crcs(out)}
         checkpoints.write_manifest(out, **manifest)
+        if not planned.merged:
+            require_same(planned, out)
         places.sync(out)
         if target.exists():
             raise places.exists(target)
         out.rename(target)
         places.sync_folder(target.parent)
     return target
+
+
+def require_same(planned: Plan, out: Path) -> None:
+    """The copied weights are the saved ones, bit by bit: somebody may have written to them since they were checked."""
+    saved, copied = (checkpoints.read_manifest(folder) or {"files": {}} for folder in (planned.source.folder, out))
+    for name in planned.source.files:
+        if sources.WEIGHTS.fullmatch(name) and saved["files"].get(name) != copied["files"].get(name):
+            raise StudioError(
+                Text(
+                    en=f"{name} changed while it was copied; export again",
+                    ko=f"복사하는 동안 {name}이(가) 바뀌었습니다. 다시 내보내세요",
+                )
+            )
 
 
 def prove(planned: Plan, made: Path, prompts: list[Any], progress: Progress) -> None:

@@ -47,8 +47,9 @@ class Plan:
         return self.what == "merged"
 
 
-def plan(settings: Settings, run: Run, what: str, checkpoint: str) -> Plan:
-    """Refused, NotFound or WrongState, in words, for what cannot be exported. Reads all of the source's bytes."""
+def plan(settings: Settings, run: Run, what: str, checkpoint: str, *, hashes: bool = True) -> Plan:
+    """Refused, NotFound or WrongState, in words, for what cannot be exported. Reads all of the source's bytes, but
+    with `hashes=False` only their sizes."""
     if what not in WEIGHTS:
         raise Refused(
             Text(
@@ -58,7 +59,7 @@ def plan(settings: Settings, run: Run, what: str, checkpoint: str) -> Plan:
         )
     if (why := not_ended(run)) is not None:
         raise WrongState(why)
-    source = sources.find(settings, run, checkpoint)
+    source = sources.find(settings, run, checkpoint, hashes=hashes)
     config = RunConfig(**run.config)
     notes: list[Text] = []
     if source.adapter and what == "model":
@@ -78,7 +79,7 @@ def plan(settings: Settings, run: Run, what: str, checkpoint: str) -> Plan:
     if not source.adapter:
         what = "model"  # nothing to merge
     base = sources.base_of(settings, run) if source.adapter else None
-    dtype = dtype_of(config, settings.run_dir(run.id))
+    dtype = dtype_of(config, settings.run_dir(run.id)) if source.adapter else saved_dtype(source, config)
     if config.peft == "qlora" and source.adapter:
         dtype = resolve(config, facts()).bnb_4bit_compute_dtype
         notes.append(
@@ -118,6 +119,16 @@ def dtype_of(config: RunConfig, run_dir: Path) -> str:
             return noted
     found = resolve(config, facts()).dtype
     return found if found in BYTES else "float32"
+
+
+def saved_dtype(source: sources.Source, config: RunConfig) -> str:
+    """The type that whole weights were saved in, which is the one that everybody loads them in."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        about = json.loads((source.folder / "config.json").read_text(encoding="utf-8"))
+        saved = about.get("dtype") or about.get("torch_dtype")
+        if saved in BYTES:
+            return saved
+    return dtype_of(config, source.folder.parent)
 
 
 def needed(planned: Plan) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from backend.config.schema import RunConfig
 from backend.errors import NotFound, Refused, WrongState
 from backend.exporting import child, making, places, planning, sources
 from backend.processes.redact import is_secret_name
@@ -55,12 +56,12 @@ def plan(
 ) -> dict[str, Any]:
     """The dry run, in ExportService.push_plan's shape. Refused for a name that is no repository's."""
     require_repo(repo)
-    source = sources.find(exports.settings, run, checkpoint)
+    source = sources.find(exports.settings, run, checkpoint, hashes=False)
     base = sources.base_of(exports.settings, run) if source.adapter else None
     if what is None:
         what = "model" if base is None else "adapter" if base.shared else "merged"
     with contextlib.suppress(WrongState):  # said in `why`
-        what = planning.plan(exports.settings, run, what, checkpoint).what
+        what = planning.plan(exports.settings, run, what, checkpoint, hashes=False).what
     card = exports.card(run.id, what == "merged")
     files, exact = _files(exports, run, f"{what}-{checkpoint}", source, base, card, what)
     why = _why_not(run, what, base)
@@ -96,7 +97,7 @@ def _files(
     if what == "merged" and base is not None:
         folder = Path(base.name)
         values = sources.parameters_of(folder) if folder.is_dir() else None
-        dtype = planning.plan(exports.settings, run, what, source.checkpoint).dtype
+        dtype = planning.dtype_of(RunConfig(**run.config), exports.settings.run_dir(run.id))
         listed += [
             {"name": "config.json", "bytes": None},
             {"name": "generation_config.json", "bytes": None},

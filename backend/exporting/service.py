@@ -121,7 +121,7 @@ class ExportService:
     def require(self, run_id: str, what: str, checkpoint: str = "final") -> None:
         """Refused, NotFound or WrongState where `make` would be, as far as it can be told at once."""
         run = self.services.get(run_id)
-        planned = planning.plan(self.settings, run, what, checkpoint)
+        planned = planning.plan(self.settings, run, what, checkpoint, hashes=False)
         planning.require_room(planned, disk.there(places.exports_dir(self.settings, run.id)))
 
     def make(
@@ -166,6 +166,14 @@ class ExportService:
         why = checkpoints.problem(folder)
         if why is not None:
             raise Refused(_changed(why))
+        if self._stale(run, checkpoints.read_manifest(folder) or {}):
+            raise Refused(
+                Text(
+                    en=f"{name} was made of earlier weights, which this run no longer has, so there is nothing to "
+                    "compare it with. Make it again.",
+                    ko=f"{name}은(는) 이전 가중치로 만든 것이라 비교할 대상이 없습니다. 다시 만드세요.",
+                )
+            )
         planned = planning.plan(self.settings, run, what, checkpoint)
         making.prove(planned, folder, planning.prompts(self.settings, run), progress)
         return self._about(run, folder)

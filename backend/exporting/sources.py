@@ -80,8 +80,8 @@ def available(settings: Settings, run: Run) -> list[Source]:
     return found
 
 
-def find(settings: Settings, run: Run, checkpoint: str) -> Source:
-    """The weights by name, compared byte by byte with their manifest.
+def find(settings: Settings, run: Run, checkpoint: str, *, hashes: bool = True) -> Source:
+    """The weights by name, compared byte by byte with their manifest (`hashes=False`: by size alone, at once).
 
     NotFound where there are none; Refused where a file is missing, changed or added, and for pickled weights.
     """
@@ -97,7 +97,7 @@ def find(settings: Settings, run: Run, checkpoint: str) -> Source:
                 + (f"있는 것: {there}" if there else "저장된 가중치가 없습니다"),
             )
         )
-    why = checkpoints.problem(folder)
+    why = checkpoints.problem(folder, hashes=hashes)
     if why is not None:
         raise Refused(
             Text(
