@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from backend import config
 from backend.cli.given import argument
 from backend.cli.output import Output, number, share
 from backend.cli.runs import FAILED, open_services, wait
-from backend.cli.settings import values_of
 from backend.errors import Refused
 from backend.services import Services
 from backend.text import Text
@@ -35,9 +36,16 @@ def evaluate(args: argparse.Namespace, out: Output) -> int:
                 ko="RUN을 지정하거나 --base로 모델을 지정하세요(행은 --data나 --preset)",
             )
         )
+    if args.run and args.preset:
+        raise Refused(
+            Text(
+                en="--preset: a run has its settings already; change single ones with --set",
+                ko="--preset: 실행에는 이미 설정이 있습니다. 바꿀 것만 --set으로 지정하세요",
+            )
+        )
     if args.shuffled_control:
         return _control(services, args, out)
-    values = values_of(args) if args.set or args.config else {}
+    file = config.load_file(Path(args.config)) if args.config else None
     run = services.evaluation.start(
         args.run,
         data=args.data,
@@ -51,7 +59,7 @@ def evaluate(args: argparse.Namespace, out: Output) -> int:
         base=args.base,
         trained=args.trained,
         batch_size=args.batch_size,
-        values=_only_given(args, values),
+        values=config.merge(None, file, config.parse_sets(args.set)),
         preset=args.preset,
     )
     run = wait(services, run, out)
@@ -60,14 +68,6 @@ def evaluate(args: argparse.Namespace, out: Output) -> int:
     if run.state in FAILED:
         out.say(f"error: {run.reason or run.state.value}")
     return 1 if run.state in FAILED else 0
-
-
-def _only_given(args: argparse.Namespace, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What --config and --set say; the preset's own settings stand under a run without one."""
-    from backend.config import load_preset
-
-    under = dict(load_preset(args.preset).values) if args.preset else {}
-    return {name: value for name, value in values.items() if name not in under or under[name] != value}
 
 
 def _control(services: Services, args: argparse.Namespace, out: Output) -> int:

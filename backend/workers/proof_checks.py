@@ -13,9 +13,9 @@ from backend.workers import evaluate_decoding as decoding
 
 PROMPTS = 16  # whose logits of the two sides are compared
 PADDED = 8  # rows that are answered alone and together
-# By how much, relative to the largest logit, batching may move a logit by rounding alone.
-ROUNDING = {torch.float32: 1e-3, torch.float64: 1e-6}
-ROUNDING_HALF = 0.05
+# By how much, relative to the largest logit, batching may move a logit by rounding alone: TF32 and half precision keep
+# 10 and 7 bits. Padding on the wrong side moves logits by their own size.
+ROUNDING, ROUNDING_HALF = 0.01, 0.05
 
 
 @torch.no_grad()
@@ -38,6 +38,13 @@ def padded_logits(model: Any, tokenizer: Any, prompts: Sequence[Sequence[int]]) 
     takes_places = "position_ids" in inspect.signature(base.forward).parameters
     more = {"position_ids": places} if takes_places else {}
     return model(input_ids=ids, attention_mask=mask, use_cache=False, **more).logits[:, -1].float().cpu()
+
+
+def _half(model: Any) -> bool:
+    """Whether any of it is computed in half precision, quantised weights included."""
+    kind = model.device.type
+    types = {p.dtype for p in model.parameters()}
+    return torch.is_autocast_enabled(kind) or not types <= {torch.float32, torch.float64}
 
 
 def spread(prompts: Sequence[Sequence[int]], count: int) -> list[int]:
@@ -73,7 +80,7 @@ def padding(
     same = sum(a == b for a, b in zip(alone, together, strict=True))
     one, many = last_logits(model, chosen), padded_logits(model, tokenizer, chosen)
     moved = (one - many).abs().max().item()
-    share = ROUNDING.get(next(model.parameters()).dtype, ROUNDING_HALF)
+    share = ROUNDING_HALF if _half(model) else ROUNDING
     differs = not moved <= share * max(1.0, one.abs().max().item())
     rows = len(chosen)
     words = padding_words(differs, rows, same, moved)

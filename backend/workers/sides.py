@@ -129,7 +129,7 @@ def load(job: Job, side: Side) -> Any:
     """The model of one side, in evaluation mode on the run's device, as training loads it. A new object every time."""
     config, device = job.config, job.device
     kwargs = dict(trl_adapter.hardware_kwargs(config, device)["model_init_kwargs"])
-    if folder_named(side.model) is not None or side.name != config.model:
+    if side.model != config.model:
         kwargs.pop("revision", None)  # it belongs to the model of the settings
     if isinstance(kwargs.get("dtype"), str) and kwargs["dtype"] != "auto":
         kwargs["dtype"] = getattr(torch, kwargs["dtype"])

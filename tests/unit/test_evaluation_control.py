@@ -1,0 +1,70 @@
+"""The control's gain against the run's, row by row, and accuracy over the steps of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.evaluation.control import compare
+from backend.evaluation.timeline import timeline
+from storage.records import Evaluation
+
+FOUR = st.tuples(*[st.booleans()] * 4)
+
+
+@given(st.lists(FOUR, min_size=2, max_size=60))
+def test_the_difference_is_that_of_the_gains(rows: list[Any]) -> None:
+    found = compare(rows)
+    mine, theirs = found["run_gain"]["difference"], found["control_gain"]["difference"]
+    assert found["difference"]["difference"] == pytest.approx(mine - theirs)
+    assert found["difference"]["low"] <= found["difference"]["difference"] + 1e-9
+    assert found["difference"]["high"] >= found["difference"]["difference"] - 1e-9
+
+
+def test_what_the_control_says() -> None:
+    taught = compare([(False, True, False, False)] * 40 + [(True, True, True, True)] * 10)
+    assert "The rewards taught +80 points" in taught["sentence"]["en"]
+    spurious = compare([(False, True, False, True)] * 20 + [(False, False, False, True), (False, True, False, False)])
+    assert "need not come from the rewards" in spurious["sentence"]["en"]
+    harm = compare([(True, False, True, True)] * 30)
+    assert "did harm" in harm["sentence"]["en"]
+    assert all(found["sentence"]["ko"] != found["sentence"]["en"] for found in (taught, spurious, harm))
+
+
+class _Reader:
+    def __init__(self, evaluations: list[Evaluation], results: dict[str, Any]) -> None:
+        self._evaluations, self._results = evaluations, results
+
+    def evaluations(self, run_id: str) -> list[Evaluation]:
+        return self._evaluations
+
+    def results(self, run_id: str) -> dict[str, Any]:
+        return self._results
+
+
+class _Run:
+    id = "r"
+
+
+def _at(when: Any, step: int, accuracy: float, n: int = 50) -> Evaluation:
+    return Evaluation(when, step, n, accuracy, 1.0, 3.0, 1.0, 0.5, "d", 1.0)
+
+
+def test_points_the_best_and_fresh_rows() -> None:
+    best = {"step": 10, "accuracy": 0.9, "low": 0.8, "high": 0.95, "n": 50, "last_step": 20, "verdict": "unclear",
+            "fresh": {"n": 40, "best": 0.7, "last": 0.75, "difference": -0.05, "low": -0.2, "high": 0.1},
+            "words": {"en": "e", "ko": "k"}}  # fmt: skip
+    stored = [_at("after", 20, 0.8, 100), _at("during", 10, 0.9), _at("during", 20, float("nan")),
+              _at("before", 0, 0.4, 100), _at("best", 10, 0.7, 40)]  # fmt: skip
+    found = timeline(_Reader(stored, {"best": best}), _Run())  # type: ignore[arg-type]
+    assert [(p["when"], p["step"]) for p in found["points"]] == [("before", 0), ("during", 10), ("after", 20)]
+    assert all(p["low"] < p["accuracy"] < p["high"] for p in found["points"])
+    assert found["best"] == {"step": 10, "n": 50, "accuracy": 0.9, "low": 0.8, "high": 0.95}
+    assert found["fresh"]["best"]["low"] < 0.7 < found["fresh"]["best"]["high"]
+    assert found["fresh"]["difference"] == -0.05
+    assert found["last"]["step"] == 10
+    empty = timeline(_Reader([], {}), _Run())  # type: ignore[arg-type]
+    assert empty == {"points": [], "best": None, "last": None, "fresh": None, "verdict": None, "words": None}
