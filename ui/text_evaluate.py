@@ -67,6 +67,12 @@ TEXTS: dict[str, Text] = {
         en="No set is stored yet. Bring one in on the Data page, or make rows now.",
         ko="저장된 데이터셋이 없습니다. 데이터 화면에서 가져오거나 새로 만드세요.",
     ),
+    "evaluate.seen": Text(
+        en="The run was trained on these rows, or on others of this generator: some may be ones that it has seen. Only "
+        "its held-out rows were kept apart.",
+        ko="이 실행이 학습한 행이거나 같은 생성기의 행이라 이미 본 것이 섞일 수 있습니다. 따로 떼어 둔 것은 실행의 "
+        "평가 행뿐입니다.",
+    ),
     "evaluate.generator": Text(en="Generator", ko="생성기"),
     "evaluate.generator_args": Text(en="Its settings", ko="생성 설정"),
     "evaluate.f_n": Text(en="Rows at most (n)", ko="최대 행 수 (n)"),

@@ -48,7 +48,7 @@ export class Form {
     }
     this.run = run;
     this.found = checkpoints;
-    this.rows.use(heldOut);
+    this.rows.use(heldOut, run.settings?.dataset);
     this.#checkpoints();
     const over = ENDED.has(run.state);
     if (!this.sending) this.start.disabled = checkpoints.length === 0;

@@ -16,23 +16,32 @@ export class Rows {
     this.kind = 'held-out';
     this.values = {};
     this.inputs = KINDS.map((kind) => h('input', { type: 'radio', class: 'f-radio', name: 'evaluate-data', id: kind === 'held-out' ? 'evaluate-data' : `evaluate-data-${kind}`, value: kind, checked: kind === this.kind, onchange: () => this.#choose(kind) }));
-    this.set = h('select', { id: 'evaluate-set', class: 'input', tt: { 'aria-label': 'evaluate.set' } });
+    this.set = h('select', { id: 'evaluate-set', class: 'input', tt: { 'aria-label': 'evaluate.set' }, onchange: () => this.#warn() });
     this.setWords = h('p', { class: 'caption' });
     this.generator = h('select', { id: 'evaluate-generator', class: 'input', tt: { 'aria-label': 'evaluate.generator' }, onchange: () => this.#generator() });
+    this.seen = h('p', { class: 'ev-seen', hidden: true, t: 'evaluate.seen' });
     this.arguments = h('div', { class: 'ev-arguments' });
     this.made = h('div', { class: 'ev-make', hidden: true }, this.generator, this.arguments);
     this.root = h('div', { class: 'ev-rows' },
       h('div', { class: 'f-segments ev-kinds', role: 'radiogroup', tt: { 'aria-label': 'evaluate.f_data' } }, this.inputs.map((input, at) => h('label', { class: 'f-segment' }, input, h('span', { t: `evaluate.data_${KINDS[at].replace('-', '_')}` })))),
-      this.set, this.setWords, this.made);
+      this.set, this.setWords, this.made, this.seen);
     store.onChange(() => this.#sets());
     onLanguage(() => this.#sets());
     this.#choose(this.kind);
   }
 
-  /** `heldOut`: whether the run has held-out rows; without them, another set is what is left. */
-  use(heldOut) {
+  /** `heldOut`: whether the run has held-out rows; without them, another set is what is left. `trained`: its dataset. */
+  use(heldOut, trained) {
+    this.trained = trained;
     this.inputs[0].disabled = !heldOut;
     if (!heldOut && this.kind === 'held-out') this.#choose('set');
+    this.#warn();
+  }
+
+  /** Rows of what the run was trained on may be the very rows: only its held-out ones are kept apart. */
+  #warn() {
+    const chosen = this.kind === 'set' ? this.set.value : this.kind === 'make' ? this.generator.value : null;
+    this.seen.hidden = !chosen || chosen !== this.trained;
   }
 
   #choose(kind) {
@@ -42,6 +51,7 @@ export class Rows {
     this.made.hidden = kind !== 'make';
     if (kind === 'set') store.refresh();
     if (kind === 'make' && !this.generators) this.#generators();
+    this.#warn();
   }
 
   #sets() {
@@ -50,6 +60,7 @@ export class Rows {
     fill(this.set, sets.map((one) => h('option', { value: one.name }, `${visible(one.name)} · ${t('evaluate.n_rows', { n: count(one.rows) })}`)));
     if (sets.some((one) => one.name === before)) this.set.value = before;
     this.set.disabled = sets.length === 0;
+    this.#warn();
     setText(this.setWords, sets.length ? t('evaluate.set_words') : t('evaluate.set_none'));
   }
 
@@ -77,6 +88,7 @@ export class Rows {
         else this.values[one.name] = value;
       })))));
     this.picker?.load();
+    this.#warn();
   }
 
   /** What to send as `data`; rows are made first where they are to be made. `n`: how many. */

@@ -5,8 +5,8 @@ import { count, percent } from '../format.js';
 import { onLanguage, t } from '../i18n.js';
 import { between, csv, head, known, moved } from './parts.js';
 
-const HEIGHT = 220;
-const EDGE = { left: 44, right: 16, top: 14, bottom: 34 };
+const HEIGHT = 232;
+const EDGE = { left: 44, right: 16, top: 26, bottom: 34 };
 
 /** Measured while training, on the rows that choose the best; before and after are over all held-out rows. */
 const chooses = (one) => !['before', 'after'].includes(one.when);
