@@ -268,6 +268,14 @@ def test_the_lab_reads_no_values_that_a_run_could_not_have(space: DemoServices, 
             call(values, [])
 
 
+def test_the_lab_needs_no_steps(space: DemoServices) -> None:
+    door: Any = DemoDoor(space)
+    values = {"dataset": "arithmetic", "rewards": ["accuracy"], "max_steps": -1}
+    rows = door.data.sample(values, 2)
+    assert len(rows) == 2
+    assert len(door.lab.made(values, rows)) == 2
+
+
 def as_visitor(name: str) -> Any:
     return visitors.current.set(name * 16)
 
