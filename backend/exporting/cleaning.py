@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import Refused, WrongState
 from backend.exporting import disk, places, sources
+from backend.exporting.parts import OPTIMIZER
 from backend.processes.locks import held
 from backend.settings import on_space
 from backend.text import Text
@@ -87,7 +88,7 @@ def strip(folder: Path) -> None:
     manifest = checkpoints.read_manifest(folder)
     if manifest is None or checkpoints.problem(folder, hashes=False) is not None:
         return
-    kept = {name: fact for name, fact in manifest["files"].items() if not name.startswith(disk.OPTIMIZER)}
+    kept = {name: fact for name, fact in manifest["files"].items() if not name.startswith(OPTIMIZER)}
     gone = sorted(set(manifest["files"]) - set(kept))
     if not gone:
         return

@@ -6,15 +6,14 @@ the stage is known. Every answer is JSON.
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backend.errors import NotFound, Refused
-from backend.exporting import cleaning, disk, making, places, planning, push, sources, zipping
+from backend.errors import Refused
+from backend.exporting import cleaning, disk, listing, making, places, planning, push, sources, zipping
 from backend.exporting.making import Progress
 from backend.settings import on_space
 from backend.text import Lang, Text
@@ -24,7 +23,6 @@ from storage.records import Run
 if TYPE_CHECKING:
     from backend.services import Services
 
-NAME = re.compile(r"(adapter|merged|model)-(final|best|checkpoint-(0|[1-9][0-9]{0,17}))")
 DOCUMENTS = {"report": ("html", "text/html"), "card": ("md", "text/markdown")}
 
 
@@ -53,7 +51,8 @@ class ExportService:
     def overview(self, run_id: str) -> dict[str, Any]:
         """{"run", "sources", "exports", "can": {"export", "push"}, "why": Text or None, "free"}.
 
-        A source is {"checkpoint", "step", "kind": "adapter"|"full", "bytes"}; an export what `about` says of it.
+        A source is {"checkpoint", "step", "kind": "adapter"|"full", "bytes"}; an export what
+        listing.about says of it.
         """
         run = self.services.get(run_id)
         why = planning.not_ended(run)
@@ -62,59 +61,22 @@ class ExportService:
             "run": run.id,
             "state": run.state.value,
             "sources": [source.to_json() for source in found],
-            "exports": self._exports(run),
+            "exports": listing.every(self.settings, run),
             "can": {"export": why is None and bool(found), "push": not on_space()},
             "why": why.to_json() if why else None,
             "free": shutil.disk_usage(disk.there(self.settings.run_dir(run.id))).free,
         }
 
-    def _exports(self, run: Run) -> list[dict[str, Any]]:
-        folder = places.exports_dir(self.settings, run.id)
-        there = sorted(p for p in folder.iterdir() if NAME.fullmatch(p.name)) if folder.is_dir() else []
-        return [self._about(run, path) for path in there if (path / checkpoints.MANIFEST).is_file()]
-
     def about(self, run_id: str, name: str) -> dict[str, Any]:
-        """An export: {"name", "what", "checkpoint", "step", "bytes", "made_at", "dtype", "files": [{"name", "bytes"}],
-        "verified": bool, "proof": {"prompts", "same_tokens", "ties", "max_logit_difference"}, "verified_words",
-        "notes", "stale": the run has other weights by now, "load": how to load it, "base"}."""
+        """An export, in listing.about's shape; NotFound where there is none of this name."""
         run = self.services.get(run_id)
         return self._about(run, self._folder(run, name))
 
     def _about(self, run: Run, folder: Path) -> dict[str, Any]:
-        manifest = checkpoints.read_manifest(folder) or {"files": {}}
-        files = [{"name": name, "bytes": fact["size"]} for name, fact in manifest["files"].items()]
-        why = checkpoints.problem(folder, hashes=False)
-        proof = manifest.get("verified") or {}
-        keys = ("what", "checkpoint", "step", "made_at", "dtype", "base", "base_shared", "notes", "source")
-        return {
-            "name": folder.name,
-            **{key: manifest.get(key) for key in keys},
-            "bytes": sum(file["bytes"] for file in files),
-            "files": files,
-            "verified": bool(proof) and why is None,
-            "proof": proof,
-            "verified_words": (_changed(why) if why else _proved(proof)).to_json(),
-            "stale": self._stale(run, manifest),
-            "load": planning.how_to_load(manifest, f"PATH/{folder.name}"),
-        }
-
-    def _stale(self, run: Run, manifest: dict[str, Any]) -> bool:
-        stages = list(run.config.get("stages") or ())
-        source = sources.folder_of(self.settings.run_dir(run.id), str(manifest.get("checkpoint")), stages)
-        if not (source / checkpoints.MANIFEST).is_file():
-            return False
-        found = sources.Source("", source, None, False, sources.taken(source))
-        return planning.source_hash(found) != manifest.get("source")
+        return listing.about(self.settings, run, folder)
 
     def _folder(self, run: Run, name: str) -> Path:
-        """The folder of an export; NotFound for a name of another form and for one that is not there."""
-        parent = places.exports_dir(self.settings, run.id)
-        folder = parent / name if NAME.fullmatch(name) else None
-        if folder is None or folder.is_symlink() or not (folder / checkpoints.MANIFEST).is_file():
-            raise NotFound(
-                Text(en=f"run {run.id} has no export {name!r}", ko=f"실행 {run.id}에 내보내기 {name!r}이(가) 없습니다")
-            )
-        return folder
+        return listing.folder(self.settings, run, name)
 
     # --- making ---
 
@@ -165,8 +127,8 @@ class ExportService:
         what, _, checkpoint = name.partition("-")
         why = checkpoints.problem(folder)
         if why is not None:
-            raise Refused(_changed(why))
-        if self._stale(run, checkpoints.read_manifest(folder) or {}):
+            raise Refused(listing.changed(why))
+        if listing.stale(self.settings, run, checkpoints.read_manifest(folder) or {}):
             raise Refused(
                 Text(
                     en=f"{name} was made of earlier weights, which this run no longer has, so there is nothing to "
@@ -195,7 +157,7 @@ class ExportService:
         folder = self._folder(run, name)
         why = checkpoints.problem(folder, hashes=False)
         if why is not None:
-            raise Refused(_changed(why))
+            raise Refused(listing.changed(why))
         manifest = checkpoints.read_manifest(folder) or {}
         listed = zipping.entries(folder, f"{run.id}-{name}", manifest.get("crc32"))
         return Archive(f"{run.name}-{name}.zip", zipping.length(listed), zipping.stream(listed))
@@ -268,23 +230,3 @@ class ExportService:
         if archive.length + planning.SPARE > free:
             raise Refused(planning.no_room(archive.length + planning.SPARE, free))
         return write_bytes(out, archive.pieces)
-
-
-def _changed(why: str) -> Text:
-    return Text(
-        en=f"this export was changed since it was made: {why}. Remove it and make it again.",
-        ko=f"만든 뒤에 바뀐 내보내기입니다({why}). 지우고 다시 만드세요.",
-    )
-
-
-def _proved(proof: dict[str, Any]) -> Text:
-    if not proof:
-        return Text(en="not compared with the trained weights", ko="학습된 가중치와 비교하지 않았습니다")
-    ties = proof.get("ties") or 0
-    en = f"{proof['same_tokens']} of {proof['prompts']} prompts answered with the same tokens by a fresh process"
-    ko = f"새 프로세스에서 불러와 프롬프트 {proof['prompts']}개 중 {proof['same_tokens']}개에 같은 토큰으로 답했습니다"
-    if ties:
-        en += f", {ties} with another one where rounding decides"
-        ko += f"(나머지 {ties}개는 반올림으로 갈리는 곳에서만 다름)"
-    apart = proof["max_logit_difference"]
-    return Text(en=f"{en}; logits differ by at most {apart:.2g}", ko=f"{ko}. 로짓 차이는 최대 {apart:.2g}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.errors import NotFound, Refused, StudioError, WrongState
-from backend.exporting import planning, service, sources
+from backend.exporting import listing, planning, sources
 from backend.workers import checkpoints
 from storage.records import RunState
 from tests.exports_support import Place, place, weights
@@ -181,7 +181,7 @@ def test_removing_an_export(place: Place) -> None:
     folder = place.exported(run_id)
     assert place.services.exports.remove(run_id, "model-final")["freed"] > 0
     assert not folder.exists()
-    assert service.NAME.fullmatch("merged-checkpoint-120")
+    assert listing.NAME.fullmatch("merged-checkpoint-120")
 
 
 def test_an_export_to_a_place_that_is_taken(place: Place, tmp_path: Path) -> None:
