@@ -48,7 +48,7 @@ TEXTS: dict[str, Text] = {
     "stage.probe": Text(en="probe", ko="탐색"),
     "stage.evaluate_base": Text(en="evaluate base", ko="기준 모델 평가"),
     "stage.evaluate_trained": Text(en="evaluate trained", ko="학습된 모델 평가"),
-    "stage.evaluate_fresh": Text(en="best and last on fresh rows", ko="최고·마지막 재평가"),
+    "stage.evaluate_fresh": Text(en="best against last", ko="최고·마지막 재평가"),
     "stage.evaluate_after": Text(en="evaluate after", ko="학습 후 평가"),
 }
 
