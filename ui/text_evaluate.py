@@ -140,6 +140,24 @@ TEXTS: dict[str, Text] = {
     "evaluate.sampled": Text(
         en="{k} samples a row at temperature {temperature}", ko="행당 샘플 {k}개, 온도 {temperature}"
     ),
+    "evaluate.answer_new": Text(
+        en="Something new: pass@{k} rose by {change} ({range}), so it solves problems that {k} tries of the base did "
+        "not.",
+        ko="새로 배웠습니다: pass@{k} {change}({range}). 기준 모델이 {k}번 시도해도 못 풀던 문제를 풉니다.",
+    ),
+    "evaluate.answer_steadier": Text(
+        en="Steadier, not newly able: single tries got better, and pass@{k} did not measurably ({change}, {range}).",
+        ko="더 안정적이 되었을 뿐입니다: 한 번의 시도는 나아졌지만 pass@{k}의 변화는 확인되지 않습니다"
+        "({change}, {range}).",
+    ),
+    "evaluate.answer_narrower": Text(
+        en="Narrower: pass@{k} fell ({change}, {range}); some problems that tries of the base solved are lost.",
+        ko="좁아졌습니다: pass@{k} {change}({range}). 기준 모델의 여러 시도로는 풀리던 문제 일부를 못 풉니다.",
+    ),
+    "evaluate.answer_neither": Text(
+        en="Neither is shown: neither single tries nor pass@{k} ({change}, {range}) rose measurably.",
+        ko="어느 쪽도 확인되지 않습니다: 한 번의 시도도 pass@{k}({change}, {range})도 올랐다고 할 수 없습니다.",
+    ),
     "evaluate.sampled_means": Text(
         en="pass@{k} up: it solves problems that {k} tries of the base never did, so it learned something new. Only "
         "pass@1 and maj@{k} up: it became steadier at what the base could do already.",

@@ -92,6 +92,7 @@ def test_table_proof_and_tokens(page: Page, server: Server, evaluated: str) -> N
     assert [cell.split("\n")[0] for cell in row.locator("td").all_inner_texts()] == ["50.0%", "90.0%", "+40.0 pp"]
     assert page.locator("#evaluate-table tr[data-measure=pass_at_k] th").inner_text() == "pass@4"
     assert page.locator("#evaluate-table tr[data-measure=majority] td").first.inner_text() == "5.0%"
+    assert page.locator(".ev-answer-words").inner_text().startswith("Something new: pass@4 rose by +40.0 pp")
     facts = page.locator("#evaluate-facts dd").all_inner_texts()
     assert facts[0] == "20"
     assert facts[4] == "10 / 2"

@@ -26,6 +26,7 @@ export class Table {
         ['base', 'trained', 'difference'].map((name) => h('th', { class: 'num', scope: 'col', role: 'columnheader' }, name === 'difference' ? null : h('i', { class: 'ev-dot', data: { kind: name }, 'aria-hidden': 'true' }), h('span', { t: `evaluate.${name}` }))))),
       h('tbody', { role: 'rowgroup' }, MEASURES.map((name) => [this.#row(name, `evaluate.m_${name}`), name === 'accuracy' ? this.#beside(baselines) : null]),
         k > 0 ? [h('tr', { class: 'ev-part', role: 'row' }, h('th', { colspan: 4, scope: 'colgroup', role: 'cell', class: 'caption', t: 'evaluate.sampled', vars: { k: count(k), temperature: known(report.temperature) ? number(report.temperature) : DASH } })), SAMPLED.map((name) => this.#row(name, `evaluate.m_${name}`, { k: count(k) }))] : null))),
+    k > 0 ? this.#answer(k) : null,
     h('p', { class: 'caption ev-new', t: k > 0 ? 'evaluate.sampled_means' : 'evaluate.no_samples', vars: { k: count(k) } }));
     fill(this.facts, this.#facts());
   }
@@ -51,6 +52,17 @@ export class Table {
       same('majority', baselines?.majority, answer === null || answer === undefined ? null : h('code', { class: 'ev-answer' }, visible(String(answer)).slice(0, 40))),
       same('chance', baselines?.chance),
     ];
+  }
+
+  /** Something new, or only steadier: what the intervals allow to say. */
+  #answer(k) {
+    const { measures = {} } = this.report.paired;
+    const rose = (name) => known(measures[name]?.low) && measures[name].low > 0;
+    const fell = (name) => known(measures[name]?.high) && measures[name].high < 0;
+    if (!known(measures.pass_at_k?.difference)) return null;
+    const key = rose('pass_at_k') ? 'new' : fell('pass_at_k') ? 'narrower' : rose('pass_at_1') || rose('maj_at_k') ? 'steadier' : 'neither';
+    const range = () => between('pass_at_k', [measures.pass_at_k.low, measures.pass_at_k.high], true);
+    return h('p', { class: 'ev-answer-words', data: { answer: key }, t: () => t(`evaluate.answer_${key}`, { k: count(k), change: change('pass_at_k', measures.pass_at_k.difference), range: range() }) });
   }
 
   #facts() {
