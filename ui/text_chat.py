@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.text import Text
 
 FORM: dict[str, Text] = {
+    "chat.open": Text("Chat", "대화"),
     "chat.title": Text("Side by side", "나란히 비교"),
     "chat.lead": Text(
         "The same question to two models: same template, same seed, same sampling.",

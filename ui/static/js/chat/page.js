@@ -10,6 +10,7 @@ import { Status } from './status.js';
 import { SIDES, TurnView, drawn } from './turn.js';
 import * as wire from './wire.js';
 
+const NOT_ASKED = Symbol('no run yet'); // unlike an address without a run
 const SUSPICIOUS = 3; // pairs of equal answers, and no other, before the page says so
 
 export async function mount(root, ctx) {
@@ -26,7 +27,7 @@ function defaults({ left, right, runs }) {
 
 class Chat {
   constructor(root, ctx) {
-    Object.assign(this, { ctx, known: null, run: undefined, chat: null, turns: [], asking: null, chosen: false });
+    Object.assign(this, { ctx, known: null, run: NOT_ASKED, chat: null, turns: [], asking: null, chosen: false });
     this.status = new Status(ctx);
     this.pickers = SIDES.map((side) => new SidePicker(side, () => { this.chosen = true; this.#ready(); }));
     this.swap = h('button', { type: 'button', class: 'btn icon', id: 'chat-swap', tt: { 'aria-label': 'chat.swap', title: 'chat.swap' }, onclick: () => this.#swap() }, '⇄');
@@ -77,22 +78,22 @@ class Chat {
 
   /** Who can answer now; the sides of another run where the address names one. */
   async #sides(again = false) {
-    const { run = null } = state.get();
-    const other = run !== (this.run ?? null) || this.run === undefined;
-    this.run = run ?? undefined;
+    const { run } = state.get();
+    const other = run !== this.run;
+    this.run = run;
     try {
       const known = await wire.sides(run);
-      if ((state.get().run ?? null) !== run) return;
+      if (state.get().run !== run) return;
       this.known = known;
       if (other || again) this.chosen = false;
       const values = this.chosen ? this.pickers.map((picker) => picker.value) : defaults(known);
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
-      await this.question.follow(run, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
+      await this.question.follow(run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
       this.down.hidden = this.loading.hidden = true;
       this.view.hidden = false;
     } catch (error) {
       if (error.status === undefined) throw error;
-      this.run = undefined;
+      this.run = NOT_ASKED;
       this.loading.hidden = true;
       this.down.hidden = false;
       label(this.down.firstElementChild, error.error);

@@ -55,12 +55,14 @@ export class Top {
       buttons.push(h('button', { id: 'live-stop-now', class: 'btn danger', type: 'button', t: 'live.stop_now', onclick: end }));
     }
     if (run.can.resume) buttons.push(h('button', { id: 'live-resume', class: 'btn primary', type: 'button', t: 'live.resume', onclick: act('resume', {}) }));
-    if (run.kind !== 'probe') {
-      buttons.push(h('a', { id: 'live-evaluate', class: 'btn', t: 'live.evaluate', href: ctx.state.link({ tab: 'evaluate', run: run.id }), onclick: (event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-        event.preventDefault();
-        ctx.state.set({ tab: 'evaluate' });
-      } }));
+    const to = (id, t, patch) => h('a', { id, class: 'btn', t, href: ctx.state.link({ run: run.id, ...patch }), onclick: (event) => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+      event.preventDefault();
+      ctx.state.set(patch);
+    } });
+    if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));
+    if (!['probe', 'evaluate'].includes(run.kind)) {
+      buttons.push(to('live-chat', 'chat.open', { tab: 'chat' }), to('live-files', 'exports.open', { tab: 'runs', files: '1' }));
     }
     ctx.dom.fill(this.actions, buttons);
   }
