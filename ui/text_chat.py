@@ -71,7 +71,7 @@ FORM: dict[str, Text] = {
 ANSWERS: dict[str, Text] = {
     "chat.begin": Text("Asking…", "질문하는 중…"),
     "chat.queued": Text("Waiting for the question before this one (place {n}).", "앞의 질문을 기다리는 중 ({n}번째)."),
-    "chat.starting": Text("Starting the process, {s} s", "프로세스 시작 중, {s}초"),
+    "chat.starting": Text("Starting, {s} s", "준비하는 중, {s}초"),
     "chat.after_left": Text("Answers after the left side.", "왼쪽 다음에 답합니다."),
     "chat.loading_model": Text("Loading the model, {s} s", "모델 불러오는 중, {s}초"),
     "chat.writing": Text("Writing…", "답변 생성 중…"),

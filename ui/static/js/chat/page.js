@@ -5,7 +5,7 @@ import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { History } from './history.js';
 import { Question } from './question.js';
-import { SidePicker, sideName } from './sides.js';
+import { SidePicker, firstSides, sideName } from './sides.js';
 import { Status } from './status.js';
 import { SIDES, TurnView, drawn } from './turn.js';
 import * as wire from './wire.js';
@@ -15,14 +15,6 @@ const SUSPICIOUS = 3; // pairs of equal answers, and no other, before the page s
 
 export async function mount(root, ctx) {
   new Chat(root, ctx).begin();
-}
-
-/** The sides to begin with: those of the run in the address, else base and trained of the newest run that has both. */
-function defaults({ left, right, runs }) {
-  if (left) return [left, right ?? null];
-  const newest = runs.find((run) => run.checkpoints.some((one) => one.default));
-  if (!newest) return [null, null];
-  return [{ run: newest.run, checkpoint: 'base' }, { run: newest.run, checkpoint: newest.checkpoints.find((one) => one.default).checkpoint }];
 }
 
 class Chat {
@@ -86,7 +78,7 @@ class Chat {
       if (state.get().run !== run) return;
       this.known = known;
       if (other || again) this.chosen = false;
-      const values = this.chosen ? this.pickers.map((picker) => picker.value) : defaults(known);
+      const values = this.chosen ? this.pickers.map((picker) => picker.value) : firstSides(known);
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
       await this.question.follow(run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
       this.down.hidden = this.loading.hidden = true;
@@ -144,6 +136,7 @@ class Chat {
     this.#ready();
     if (asking.focus) this.stopButton.focus();
     this.status.soon();
+    const clock = setInterval(() => turn.tick(), 1000);
     let end = 'chat.broken';
     try {
       await wire.ask(request, (event) => {
@@ -157,6 +150,7 @@ class Chat {
       else if (error.status) this.#refused(turn, error);
       else if (error.status === undefined) throw error;
     } finally {
+      clearInterval(clock);
       const back = document.activeElement === this.stopButton;
       this.asking = null;
       delete turn.root.dataset.busy;

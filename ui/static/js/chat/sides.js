@@ -22,6 +22,14 @@ export function sideName(side) {
   return `${checkpointName(side.checkpoint)} · ${visible(runlist.find(side.run)?.name || side.run)}`;
 }
 
+/** The sides to begin with: those of the run in the address, else base and trained of the newest run that has both. */
+export function firstSides({ left, right, runs }) {
+  if (left) return [left, right ?? null];
+  const newest = runs.find((run) => run.checkpoints.some((one) => one.default));
+  if (!newest) return [null, null];
+  return [{ run: newest.run, checkpoint: 'base' }, { run: newest.run, checkpoint: newest.checkpoints.find((one) => one.default).checkpoint }];
+}
+
 export class SidePicker {
   /** `side`: 'left' | 'right'; `onChange()` after a person's choice. */
   constructor(side, onChange) {
@@ -32,14 +40,14 @@ export class SidePicker {
       h('label', { class: 'c-side-label', htmlFor: this.who.id }, h('span', { class: 'c-swatch', 'aria-hidden': 'true' }), h('span', { t: `chat.${side}` })),
       h('div', { class: 'c-side-menus' }, this.who, this.checkpoint));
     onLanguage(() => this.#draw());
-    runlist.onChange(() => this.#draw());
   }
 
   /** `known`: what /api/chat/sides answers; `value`: the side to show. */
   set(known, value) {
+    const same = JSON.stringify([known, value]) === JSON.stringify([this.known, this.value]);
     this.known = known;
     this.value = value;
-    this.#draw();
+    if (!same) this.#draw(); // an open menu is left alone
   }
 
   get #run() {

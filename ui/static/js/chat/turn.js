@@ -49,25 +49,25 @@ export class TurnView {
   /** An event of the stream. */
   take(event) {
     const column = this.columns[event.side];
-    if (event.type === 'queued') return this.wait('chat.queued', { n: event.position ?? 1 });
-    if (event.type === 'alive') return this.#starting();
-    if (event.type === 'loading') return this.columns[event.side]?.loading(event);
+    if (event.type === 'alive') return undefined;
+    this.queued = event.type === 'queued';
+    if (this.queued) return this.wait('chat.queued', { n: event.position ?? 1 });
+    const other = this.columns[event.side === 'left' ? 'right' : 'left'];
+    if (event.side === 'left' && other && !other.who && !other.loads) other.wait('chat.after_left');
+    if (event.type === 'loading') return column?.loading(event);
     if (event.type === 'unscored') return this.note.append(h('p', { class: 'caption', t: event.words }));
     if (event.type === 'error' && column) return column.fail(event.error);
     if (!column) return undefined;
-    if (event.type === 'start') {
-      column.begin(event);
-      const other = this.columns[event.side === 'left' ? 'right' : 'left'];
-      if (other && !other.who) other.wait('chat.after_left');
-    } else if (event.type === 'text') column.answer(event.sample).write(event.text, event.replace);
+    if (event.type === 'start') column.begin(event);
+    else if (event.type === 'text') column.answer(event.sample).write(event.text, event.replace);
     else if (event.type === 'answer') column.end(event.sample, event);
     return undefined;
   }
 
-  // The process itself takes some seconds before it can say what it loads.
-  #starting() {
+  /** Each second: the process takes some before it can say what it loads. */
+  tick() {
     const columns = Object.values(this.columns);
-    if (columns.some((column) => column.who || column.loads)) return;
+    if (this.queued || columns.some((column) => column.who || column.loads)) return;
     this.wait('chat.starting', { s: Math.round((performance.now() - this.began) / 1000) });
   }
 
