@@ -37,9 +37,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`report`: JSON of the evaluation shown (EvaluationService.report), None without one; `others`: those of the
-    other finished evaluations of this run, the newest first; `control`: that of its newest finished control run,
-    `control_words` what the two say row by row.
+    """`report`: JSON of the evaluation shown (EvaluationService.report), None without one; `own`: that of the run's own
+    before and after, which a control is compared with, on the same rows; `others`: those of the other finished
+    evaluations of this run, the newest first; `control`: that of its newest finished control run, `control_words` what
+    the two say row by row.
 
     `config`, `results`, `events` and `reason` are cleaned of secrets and local paths; texts of models are as they are.
     """
@@ -55,6 +56,7 @@ class Facts:
     headline: Text
     elapsed_s: float | None
     report: dict[str, Any] | None = None
+    own: dict[str, Any] | None = None
     others: list[dict[str, Any]] = field(default_factory=list)
     control: dict[str, Any] | None = None
     control_words: Text | None = None
@@ -105,6 +107,7 @@ def facts_of(services: Source, run_id: str) -> Facts:
         headline=for_run(reader, run_id, (), run.state.ended, run.stage).text,
         elapsed_s=_elapsed(reader, run),
         report=report,
+        own=_report(services, run_id) if control else None,
         others=others,
         control=control,
         control_run=control_run,

@@ -34,7 +34,7 @@ def page(services: Source, run_id: str, lang: str) -> str:
             charts=curves.charts(services.reader, facts, t) if facts.trains else [],
             measures=table.measures(facts.report, t) if facts.report else [],
             parts=table.parts(facts.report) if facts.report else [],
-            fresh=[e for e in facts.evaluations if e.when in ("best", "last")],
+            fresh=sorted((e for e in facts.evaluations if e.when in ("best", "last")), key=lambda e: e.when),
             changed=settings.changed(facts),
             groups=settings.grouped(facts),
             rewards=settings.rewards(facts.config),

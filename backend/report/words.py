@@ -97,7 +97,6 @@ TEXTS: dict[str, Text] = {
     "no_value": Text("(no value)", "(값 없음)"),
     "rows": Text("rows", "행"),
     "others": Text("Other evaluations", "다른 평가"),
-    "evaluation": Text("evaluation", "평가"),
     "data": Text("data", "데이터"),
     "held_out": Text("held-out rows", "검증 데이터"),
     "checkpoint": Text("checkpoint", "체크포인트"),

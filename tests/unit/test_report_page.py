@@ -126,6 +126,13 @@ def test_the_newest_evaluation_on_held_out_rows_is_shown_else_the_runs_own(
     assert "1 of 60 rows could not be judged" in own
 
 
+def test_a_control_is_compared_on_the_runs_own_rows(full: Bench) -> None:
+    text = Page(report.html(full, RUN, "en")).text
+    compared = text[text.index("Against a control") : text.index("Curves")]
+    assert re.search(r"this run\s*59", compared), "not the 60 of the evaluation that the report shows"
+    assert re.search(r"섞은 보상\s*60", compared)
+
+
 def test_hostile_texts_are_inert_everywhere(hostile: Bench) -> None:
     for lang in ("en", "ko"):
         text = report.html(hostile, RUN, lang)
