@@ -46,9 +46,14 @@ def conversation(db: Database, chat: str) -> dict[str, Any]:
     return {"chat": chat, "turns": [{"id": each.id, "at": each.at, "turn": each.turn} for each in found]}
 
 
-def answer_of(db: Database, number: int, side: str, sample: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the turn with this id, one of its answers). NotFound where there is none."""
+def answer_of(
+    db: Database, number: int, side: str, sample: int, chat: str | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(the turn with this id, one of its answers). NotFound where there is none, also in `chat` where one is named: on
+    a public Space a visitor is allowed a conversation, not a number."""
     found = chats.turn(db, number)
+    if found is not None and chat is not None and found.chat != chat:
+        found = None
     for answer in found.turn["answers"] if found else ():
         if found is not None and answer["side"] == side and answer["sample"] == sample:
             return found.turn, answer

@@ -189,8 +189,9 @@ class ChatService:
 
     def logprobs(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """{"tokens": [{"text", "left", "right"}], "weights"}: log-probability (nats) of each token of one completion
-        under both sides. Of a kept answer ("turn", "side", "sample"), whose very tokens are taken, or of the text
-        "completion" after a prompt as in `ask`. "left" and "right" choose other sides for a kept answer."""
+        under both sides. Of a kept answer ("turn", "side", "sample"; in "chat", where one is named), whose very tokens
+        are taken, or of the text "completion" after a prompt as in `ask`. "left" and "right" choose other sides for a
+        kept answer."""
         bounds = limits.current()
         if body.get("turn") is not None:
             question, prompt, completion, ids = self._kept(body)
@@ -214,7 +215,10 @@ class ChatService:
     def _kept(self, body: Mapping[str, Any]) -> tuple[Question, Any, str, list[int]]:
         """(whose sides are meant, prompt, completion, its token ids) of an answer in the history."""
         number, sample = (request.whole(body, name, 0, 0, 2**62) for name in ("turn", "sample"))
-        turn, answer = history.answer_of(self.db, number, str(body.get("side")), sample)
+        chat = body.get("chat")
+        turn, answer = history.answer_of(
+            self.db, number, str(body.get("side")), sample, None if chat is None else str(chat)
+        )
         kept = {name: side["side"] for name, side in turn["sides"].items() if side}
         chosen = {name: body[name] for name in ("left", "right") if body.get(name)}
         question = request.read_question({**kept, **chosen, "prompt": "-", "raw": True}, limits.current())

@@ -261,6 +261,7 @@ def test_over_http_a_reader_that_goes_stops_the_answer(home: ChatHome) -> None:
     from ui.api_chat import routes
 
     home.ask("base", "final", **GREEDY)
+    kept = len(home.service.chats())
     app = Starlette(routes=routes(SimpleNamespace(chat=home.service)))  # type: ignore[arg-type]
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
@@ -278,6 +279,7 @@ def test_over_http_a_reader_that_goes_stops_the_answer(home: ChatHome) -> None:
             assert b"application/x-ndjson" in received
             assert home.service.state()["state"] == "busy"
         wait_for(lambda: home.service.state()["state"] == "ready", 5, what="the answer to stop")
+        assert len(home.service.chats()) == kept, "an answer that ran to its end would have been kept"
         refused = json.dumps({"left": home.side("base"), "prompt": "", "n": 1}).encode()
         with socket.create_connection(listener.getsockname()) as client:
             head = (

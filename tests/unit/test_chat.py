@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from backend.chat import history, judging, limits, memory, request, sides
 from backend.chat.limits import OWN, PUBLIC
 from backend.chat.process import scrubbed
 from backend.chat.request import Sampling, SideName
+from backend.chat.service import ChatService
 from backend.chat.sides import Spec
 from backend.chat.turnstile import Turnstile
 from backend.errors import NotFound, Refused
@@ -77,6 +79,7 @@ def test_a_side_is_a_run_or_a_model(side: Any) -> None:
         request.read_side(side, "left")
 
 
+@hypothesis.settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*Sampling.__slots__, "left", "prompt", "system"]), st.from_type(object)))
 def test_any_json_is_read_or_refused(body: dict[str, Any]) -> None:
     try:
@@ -101,6 +104,24 @@ def test_a_public_space_allows_less(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     for field, value in (("n", 5), ("max_new_tokens", 129), ("prompt", "x" * 4001)):
         with pytest.raises(Refused, match=field):
             request.read_question({"left": SIDE, "prompt": "x", field: value}, PUBLIC)
+
+
+def test_a_public_space_offers_the_built_model_and_its_runs(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, db = home
+    create_run(db, RUN, "r", {"model": "embedded", "temperature": 0.7, "max_completion_length": 300}, None)
+    service = ChatService(settings, db, Reader(db))
+    found = service.sides(RUN)
+    assert len(found["models"]) > 1
+    assert found["defaults"]["max_new_tokens"] == 300
+    monkeypatch.setenv("SPACE_ID", "someone/studio")
+    found = service.sides(RUN)
+    assert [each["model"] for each in found["models"]] == ["embedded"]
+    assert (found["defaults"]["temperature"], found["defaults"]["max_new_tokens"]) == (0.7, 128)
+    assert found["limits"] == {"n": [1, 4], "max_new_tokens": [1, 128], "prompt_characters": [1, 4000], "models": False}
+    assert (found["right"], found["runs"][0]["checkpoints"]) == (None, [])
+    with pytest.raises(Refused, match="public Space"):
+        service.ask({"left": {"model": "Qwen/Qwen2.5-0.5B-Instruct"}, "prompt": "x"})
+    service.close()
 
 
 def test_the_idle_time_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,6 +281,7 @@ def test_the_thought_is_parted_from_the_answer(text: str, opened: bool, thought:
     assert judging.parted(text, opened) == {"reasoning": thought, "answer": answer}
 
 
+@hypothesis.settings(deadline=None)
 @given(TEXTS, st.booleans())
 def test_parting_loses_nothing(text: str, opened: bool) -> None:
     parts = judging.parted(text, opened)
@@ -318,6 +340,7 @@ TURNS = st.fixed_dictionaries(
 def test_what_is_kept_comes_back_exactly(home: Any) -> None:
     _, db = home
 
+    @hypothesis.settings(deadline=None, max_examples=30)
     @given(st.lists(TURNS, min_size=1, max_size=3))
     def round_trip(turns: list[dict[str, Any]]) -> None:
         numbers = [history.keep(db, "abcd", turn) for turn in turns]
@@ -346,6 +369,8 @@ def test_a_conversation_that_is_not_there(home: Any) -> None:
         history.answer_of(db, 7, "left", 0)
     number = history.keep(db, "abcd", {"answers": [{"side": "left", "sample": 1, "completion": "x"}]})
     assert history.answer_of(db, number, "left", 1)[1]["completion"] == "x"
-    with pytest.raises(NotFound):
-        history.answer_of(db, number, "right", 1)
+    assert history.answer_of(db, number, "left", 1, "abcd")[1]["completion"] == "x"
+    for side, chat in (("right", None), ("left", "other")):
+        with pytest.raises(NotFound):
+            history.answer_of(db, number, side, 1, chat)
     assert history.conversations(db)[0]["title"] == ""
