@@ -81,6 +81,7 @@ class Chat {
       const values = this.chosen ? this.pickers.map((picker) => picker.value) : firstSides(known);
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
       await this.question.follow(run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
+      this.status.shared = known.limits?.models === false;
       this.down.hidden = this.loading.hidden = true;
       this.view.hidden = false;
     } catch (error) {
@@ -176,7 +177,7 @@ class Chat {
       turn.close('chat.failed_here');
     } else turn.take(event);
     if (event.type !== 'done') return;
-    turn.id = event.turn ?? null;
+    Object.assign(turn, { id: event.turn ?? null, chat: event.chat ?? null });
     if (event.chat) this.chat = this.history.chosen = event.chat;
     for (const { words } of event.warnings ?? []) turn.tell(words);
     label(this.said, () => turn.words());
@@ -224,7 +225,7 @@ class Chat {
     if (this.asking) return void toast('chat.wait_first', 'warn');
     try {
       const { turns } = await wire.chat(id);
-      const views = turns.map((one) => drawn(wire.turn(one)));
+      const views = turns.map((one) => drawn(wire.turn(one), id));
       this.#fresh();
       this.chat = this.history.chosen = id;
       this.turns = views;

@@ -21,6 +21,11 @@ export class Status {
     setInterval(() => ctx.isOpen('chat') && document.visibilityState !== 'hidden' && this.#draw(), 1000);
   }
 
+  /** On a public Space the process is everybody's: nobody ends it for the others. */
+  set shared(yes) {
+    this.free.classList.toggle('c-not-here', yes);
+  }
+
   /** Ask at once: something began or ended. */
   soon() {
     this.poller.now();

@@ -14,7 +14,7 @@ const LONG = 1200; // characters of a prompt before it is folded
 export class TurnView {
   /** `request`: {left, right, prompt, system, ground_truth, settings: {temperature, top_p, max_tokens, seed, n}, run, index}. */
   constructor(request) {
-    Object.assign(this, { request, id: null, began: performance.now() });
+    Object.assign(this, { request, id: null, chat: null, began: performance.now() });
     const sides = SIDES.filter((side) => request[side]);
     this.columns = Object.fromEntries(sides.map((side) => [side, new ColumnView(this, side, request.settings.n)]));
     this.note = h('div', { class: 'c-note' });
@@ -99,10 +99,10 @@ export class TurnView {
   }
 }
 
-/** A turn of the history, drawn at once. `stored`: as wire.turn() reads it. */
-export function drawn(stored) {
+/** A turn of the conversation `chat`, drawn at once. `stored`: as wire.turn() reads it. */
+export function drawn(stored, chat) {
   const view = new TurnView(stored.request);
-  view.id = stored.id;
+  Object.assign(view, { id: stored.id, chat });
   for (const side of SIDES) {
     const column = view.columns[side];
     if (!column) continue;

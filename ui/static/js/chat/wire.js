@@ -52,7 +52,7 @@ export const stop = (id) => api.post('/api/chat/stop', { ask: id });
 
 /** Log-probability of each token of an answer under both sides. */
 export function logprobs(turn, { side, sample, answer }) {
-  if (turn.id !== null) return api.post('/api/chat/logprobs', { turn: turn.id, side, sample });
+  if (turn.id !== null) return api.post('/api/chat/logprobs', { chat: turn.chat, turn: turn.id, side, sample });
   return api.post('/api/chat/logprobs', { ...asked(turn.request), completion: answer.text });
 }
 

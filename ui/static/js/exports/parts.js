@@ -17,9 +17,13 @@ export function size(bytes) {
 /** Words of the server in both languages, hidden characters shown: they may name files and models. */
 export const said = (words) => (typeof words === 'string' ? visible(words) : { en: visible(words?.en ?? ''), ko: visible(words?.ko ?? '') });
 
-export const failure = (error, again) => h('div', { class: 'notice', data: { level: 'error' }, role: 'alert' },
-  h('span', { t: said(error.error ?? String(error.message ?? error)) }),
-  again ? h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: again }) : null);
+/** What went wrong, in words. What the server refuses it will refuse again: no button for that. */
+export function failure(error, again) {
+  const refused = error.status >= 400 && error.status < 500;
+  return h('div', { class: 'notice', data: { level: refused ? 'warn' : 'error' }, role: 'alert' },
+    h('span', { t: said(error.error ?? String(error.message ?? error)) }),
+    again && !refused ? h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: again }) : null);
+}
 
 /** A bar with words and a stop, for one job at a time. */
 export class JobBar {
