@@ -33,12 +33,12 @@ def padding_words(differs: bool, rows: int, same: int, moved: float) -> Text:
 def adapter_words(verdict: str, difference: float | None, prompts: int, kind: str, checked: bool | None) -> Text:
     """What the comparison of the two sides' logits and answers says. `checked`: whether the base is known to be the
     run's; None where there is nothing to know (no run, or another base was asked for)."""
-    what = Text("adapter", "어댑터") if kind == "adapter" else Text("trained model", "학습된 모델")
+    what = Text("adapter", "어댑터가") if kind == "adapter" else Text("trained model", "학습된 모델이")
     if verdict == "inactive":
         return Text(
             en=f"the {what.en} does nothing: every answer is the base's and no logit differs on {prompts} prompts. It "
             "was not loaded, or it was never trained.",
-            ko=f"{what.ko}가 아무 일도 하지 않습니다. 모든 답이 기준 모델과 같고 프롬프트 {prompts}개에서 로짓이 "
+            ko=f"{what.ko} 아무 일도 하지 않습니다. 모든 답이 기준 모델과 같고 프롬프트 {prompts}개에서 로짓이 "
             "하나도 다르지 않습니다. 적용되지 않았거나 학습되지 않은 것입니다.",
         )
     about = Text("", "")
@@ -52,7 +52,7 @@ def adapter_words(verdict: str, difference: float | None, prompts: int, kind: st
         return Text(
             en=f"The {what.en} is active: logits differ from the base's by up to {difference:.3g} on {prompts} "
             f"prompts.{about.en}",
-            ko=f"{what.ko}가 작동합니다. 프롬프트 {prompts}개에서 로짓이 기준 모델과 최대 {difference:.3g} "
+            ko=f"{what.ko} 작동합니다. 프롬프트 {prompts}개에서 로짓이 기준 모델과 최대 {difference:.3g} "
             f"다릅니다.{about.ko}",
         )
     return Text(

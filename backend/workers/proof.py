@@ -278,7 +278,7 @@ class Proof:
         expected = side.expected
         if expected is None or compare(found, expected["fingerprint"]) != "differs":
             return
-        words = base_differs(str(expected["model"] or side.name))
+        words = base_differs(side.name)
         adapter = {
             "hash": self.trained.weights if self.trained else None,
             "kind": self.trained.kind if self.trained else "model",

@@ -62,9 +62,10 @@ def of_request(job: Job, request: Request, prepare: Prepare) -> tuple[Side, Side
     started_from = _begun(job, request, prepare)
     base_model = prepare(request.base) if request.base else started_from
     folder = folder_named(base_model)
+    warm = run_dir is not None and started_from == str(checkpoints.sft_dir(run_dir))
     base = Side(
         "base",
-        request.base or job.config.model,
+        request.base or (f"{request.run}/sft" if warm else job.config.model),
         base_model,
         "model",
         weights=weights_hash(folder) if folder else None,

@@ -19,6 +19,7 @@ from backend.errors import Refused, WrongState
 from backend.services import Services
 from backend.workers import checkpoints, proof
 from backend.workers import evaluate_decoding as decoding
+from backend.workers.fingerprint import weights_hash
 from backend.workers.stop import Stop, StopHere
 from storage.records import Evaluation, EvaluationItem, Run, RunState
 from storage.writer import Writer
@@ -149,7 +150,7 @@ class _Until(Stop):
             raise StopHere
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(40, 130), min_size=1, max_size=2))
 def test_interrupted_and_resumed_is_the_same(trained: Trained, whole: Run, tokens: list[int]) -> None:
     run = trained.start(name="interrupted")
@@ -316,6 +317,25 @@ def test_models_without_a_run(trained: Trained) -> None:
     trained.home.train_here(alone.id)
     report = service.report(alone.id)
     assert (report["state"], report["base"]["n"], report["trained"]) == ("succeeded", 4, None)
+
+
+def test_the_base_of_a_warmed_up_run_is_its_warm_up(trained: Trained) -> None:
+    home = trained.home
+    run = home.create(
+        stages=["sft", "grpo"], sft_rows=16, sft_max_steps=2, sft_per_device_train_batch_size=4, max_steps=1,
+        sft_learning_rate=0.01, temperature=2.0,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("backend.workers.rewards.Rewards._made", _letters)
+        assert home.train_here(run) == 0
+    asked = trained.services.evaluation.start(run, n=4)
+    home.train_here(asked.id)
+    adapter = home.reader.results(asked.id)["adapter"]
+    assert home.run(asked.id).state is RunState.SUCCEEDED, home.run(asked.id).reason
+    assert adapter["kind"] == "full"
+    assert adapter["base_hash"] == adapter["base_expected"]
+    plain = home.reader.evaluations(asked.id)[0].settings["weights"]
+    assert plain == weights_hash(home.dir(run) / "sft")
 
 
 @pytest.mark.parametrize(
