@@ -39,6 +39,22 @@ STAGES = {
 }  # fmt: skip
 
 
+class Told:
+    """The newest that a child has told; called, it is passed on again, so that a stop is noticed in between."""
+
+    def __init__(self, progress: Progress, stage: str) -> None:
+        self.progress, self.stage, self.done, self.total = progress, stage, -1, 0
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        if message.get("stage") in STAGES:
+            self.stage, self.total = message["stage"], int(message.get("total") or 0)
+            self.done = int(message.get("done") or 0) if self.total else -1
+        self()
+
+    def __call__(self) -> None:
+        self.progress(self.done, self.total, STAGES[self.stage])
+
+
 def make(planned: Plan, target: Path, card: str, prompts: list[Any], progress: Progress) -> Path:
     """Make it at `target`, which must not exist yet. `progress` may raise to stop it. Returns `target`."""
     with places.in_words(target), places.locked(planned.settings, planned.run) as keep, places.scratch(target) as part:
@@ -155,24 +171,16 @@ def _merge(
     }
     path = work / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")
-    saving = [0]
-
-    def on_message(message: Mapping[str, Any]) -> None:
-        stage = str(message.get("stage"))
-        if stage == "save":
-            saving[0] = int(message["total"])
-        if stage in STAGES:
-            progress(int(message.get("done") or 0), int(message.get("total") or 0), STAGES[stage])
+    told = Told(progress, "load")
 
     def tick() -> None:
-        if saving[0]:
-            progress(min(saving[0], places.size_of(out)), saving[0], STAGES["save"])
-        else:
-            progress(-1, 0, STAGES["load"])
+        if told.stage == "save":
+            told.done = min(told.total, places.size_of(out))
+        told()
 
     argv = [sys.executable, "-m", "backend.workers.merge", str(path)]
     env = environment(planned)
-    return child.talk(argv, work / "merge.log", on_message=on_message, tick=tick, env=env, keep=keep)
+    return child.talk(argv, work / "merge.log", on_message=told.take, tick=tick, env=env, keep=keep)
 
 
 def environment(planned: Plan) -> dict[str, str]:
@@ -207,13 +215,11 @@ def _stranger(
     path.write_text(json.dumps(request), encoding="utf-8")
     env = environment(planned) | {"OMP_NUM_THREADS": str(told["threads"])}
 
-    def on_message(message: Mapping[str, Any]) -> None:
-        progress(int(message.get("done") or 0), int(message.get("total") or 0), STAGES["verify"])
-
+    heard = Told(progress, "verify")
     argv = [sys.executable, "-I", str(MERGE_SCRIPT), str(path)]
     try:
         child.talk(
-            argv, place / "log", on_message=on_message, tick=lambda: progress(-1, 0, STAGES["verify"]), env=env,
+            argv, place / "log", on_message=heard.take, tick=heard, env=env,
             cwd=place, keep=keep,
         )  # fmt: skip
     except child.Failed as error:

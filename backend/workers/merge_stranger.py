@@ -55,9 +55,10 @@ def main(request: dict[str, Any]) -> None:
                 max_new_tokens=request["tokens"],
                 pad_token_id=tokenizer.pad_token_id,
             )
-            forced = request["forced"][number][: request["kept"]]
+            forced = request["forced"][number]
             whole = torch.tensor([ids + forced], device=model.device)
-            found = model(input_ids=whole).logits[0, len(ids) - 1 : len(ids) - 1 + max(1, len(forced))]
+            place = slice(len(ids) - 1, len(ids) - 1 + max(1, len(forced)))
+            found = model(input_ids=whole).logits[0, place][: request["kept"]]
         answers.append({"prompt": ids, "tokens": made[0, len(ids) :].tolist()})
         logits[str(number)] = found.float().cpu().contiguous()
         sys.stdout.write(json.dumps({"stage": "verify", "done": number + 1, "total": len(request["prompts"])}) + "\n")
