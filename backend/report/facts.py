@@ -43,6 +43,7 @@ class Facts:
     the two say row by row.
 
     `config`, `results`, `events` and `reason` are cleaned of secrets and local paths; texts of models are as they are.
+    `doubts`: (evaluation run, words) of newer evaluations that failed since the weights are not what they should be.
     """
 
     run: Run
@@ -57,6 +58,7 @@ class Facts:
     elapsed_s: float | None
     report: dict[str, Any] | None = None
     own: dict[str, Any] | None = None
+    doubts: list[tuple[str, Text]] = field(default_factory=list)
     others: list[dict[str, Any]] = field(default_factory=list)
     control: dict[str, Any] | None = None
     control_words: Text | None = None
@@ -107,6 +109,7 @@ def facts_of(services: Source, run_id: str) -> Facts:
         headline=for_run(reader, run_id, (), run.state.ended, run.stage).text,
         elapsed_s=_elapsed(reader, run),
         report=report,
+        doubts=_doubts(services, run, report) if kind in ("train", "control") else [],
         own=_report(services, run_id) if control else None,
         others=others,
         control=control,
@@ -156,6 +159,20 @@ def _evaluations(services: Source, run: Run, kind: str) -> tuple[dict[str, Any] 
     own = _report(services, run.id)
     others = [r for r in reports if r is not chosen]
     return (chosen, others) if chosen else (own, others)
+
+
+def _doubts(services: Source, run: Run, shown: dict[str, Any] | None) -> list[tuple[str, Text]]:
+    """Failed evaluations that are newer than the one shown, and found an adapter without effect or another base."""
+    since = services.reader.run(shown["run"]) if shown and shown["run"] != run.id else None
+    found = []
+    for entry in _listed(services, run.id):
+        each = services.reader.run(entry["id"]) if entry["kind"] == "run" and entry["state"] == "failed" else None
+        if each is None or (since is not None and each.created_at < since.created_at):
+            continue
+        adapter = services.reader.results(each.id).get("adapter") or {}
+        if adapter.get("verdict") in ("inactive", "unknown") and adapter.get("words"):
+            found.append((each.id, Text(**adapter["words"])))
+    return found
 
 
 def _listed(services: Source, run_id: str) -> list[Mapping[str, Any]]:

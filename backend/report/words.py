@@ -32,6 +32,7 @@ TEXTS: dict[str, Text] = {
         "A control: its rewards were shuffled inside each group, so it can learn nothing from them.",
         "대조 실행: 그룹 안에서 보상을 섞었으므로 보상에서 배울 수 있는 것이 없습니다.",
     ),
+    "doubt": Text("Evaluation {run} failed:", "평가 {run} 실패:"),
     "while_training": Text("While training:", "학습 중:"),
     # Evaluation
     "better": Text("Did it get better?", "나아졌나?"),

@@ -18,7 +18,7 @@ from backend.report.samples import CHARACTERS, MOST
 from backend.report.shown import exact, visible
 from backend.report.words import TEXTS
 from storage.records import RunState
-from tests.report_support import CONTROL, EVALUATION, HOSTILE, RUN, Bench, bench, rising, side, whole
+from tests.report_support import ADAPTER, CONTROL, EVALUATION, HOSTILE, RUN, Bench, bench, rising, side, whole
 
 # Latin words that stand in a Korean text too: names of things, not English.
 NAMES = re.compile(
@@ -131,6 +131,20 @@ def test_a_control_is_compared_on_the_runs_own_rows(full: Bench) -> None:
     compared = text[text.index("Against a control") : text.index("Curves")]
     assert re.search(r"this run\s*59", compared), "not the 60 of the evaluation that the report shows"
     assert re.search(r"섞은 보상\s*60", compared)
+
+
+def test_a_newer_evaluation_that_found_no_effect_is_told(tmp_path: Path) -> None:
+    made = whole(tmp_path)
+    run = "20261129-164500-ab2f"
+    made.create(run, "평가", stages=["evaluate"], evaluation={"run": RUN, "checkpoint": "final", "data": "held-out"})
+    made.evaluated(run, {"base": side(lambda row: True, 5), "trained": side(lambda row: True, 5)})
+    words = {"en": "The adapter has no effect.", "ko": "어댑터가 효과가 없습니다."}
+    made.results(run, adapter=ADAPTER | {"verdict": "inactive", "max_logit_difference": 0.0, "words": words})
+    made.end(run, RunState.FAILED, "the adapter has no effect")
+    assert f"Evaluation {run} failed: The adapter has no effect." in Page(report.html(made, RUN, "en")).text
+    assert f"평가 {run} 실패: 어댑터가 효과가 없습니다." in Page(report.html(made, RUN, "ko")).text
+    assert f"Evaluation `{run}` failed: The adapter has no effect." in report.card(made, RUN)
+    made.store.db.close()
 
 
 def test_hostile_texts_are_inert_everywhere(hostile: Bench) -> None:
