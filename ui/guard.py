@@ -64,7 +64,7 @@ class Door:
     def knows(self, host: str) -> bool:
         """Whether a Host header names this server."""
         host = host.strip().lower()
-        if self.space and host == self.space:
+        if self.space and host in {self.space, f"{self.space}:443"}:  # with the port of https, as some clients write it
             return True
         name, port = split_host(host)
         if self.port is not None and port != self.port:

@@ -175,10 +175,12 @@ def test_a_build_that_fails_is_tried_again_niced_and_without_secrets(
 
 @pytest.mark.parametrize("host", [HOST, HOST.upper(), f"{HOST}:443", "127.0.0.1:{port}"])
 def test_its_own_names_come_in(space: Space, host: str) -> None:
-    assert space.ask("GET", "/api/demo", Host=host.format(port=space.port))[0] == (421 if ":443" in host else 200)
+    assert space.ask("GET", "/api/demo", Host=host.format(port=space.port))[0] == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"{HOST}.evil.example", f"evil.{HOST}", "", f"{HOST}@evil.example"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", f"{HOST}.evil.example", f"evil.{HOST}", f"{HOST}:444", "", f"{HOST}@evil.example"]
+)
 def test_other_names_do_not(space: Space, host: str) -> None:
     assert space.ask("GET", "/api/demo", Host=host)[0] in (400, 421)
 
@@ -266,7 +268,8 @@ def test_no_run_begins_with_what_is_not_allowed(space: Space, values: dict[str, 
     assert status == 200
     assert not checked["ok"]
     query = json.dumps(values).replace(" ", "").replace('"', "%22").replace("{", "%7B").replace("}", "%7D")
-    assert space.ask("GET", f"/api/lab/rows?values={query}")[0] == 422
+    # The lab trains nothing: a number of steps is nothing to it.
+    assert space.ask("GET", f"/api/lab/rows?values={query}")[0] == (200 if "max_steps" in values else 422)
     assert len(space.ask("GET", "/api/runs")[1]["runs"]) == before
 
 
