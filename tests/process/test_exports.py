@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,30 +117,6 @@ def test_an_adapter_that_was_never_merged_is_found_and_removed(trained: Trained)
     with pytest.raises(Mismatch, match=r"other tokens|the adapter is not in them"):
         trained.services.exports.verify(trained.lora, "merged-final")
     assert not folder.exists()
-
-
-def test_an_adapter_at_the_command_line_as_an_archive(trained: Trained, tmp_path: Path) -> None:
-    out = tmp_path / "어댑터.zip"
-    words = ["export", trained.lora, "--what", "adapter", "--checkpoint", "checkpoint-1", "--out", str(out)]
-    process = trained.cli(*words)
-    stdout, stderr = process.communicate(timeout=200)
-    assert process.returncode == 0, stderr
-    answer = json.loads(stdout)
-    assert (answer["out"], answer["checkpoint"]) == (str(out), "checkpoint-1")
-    assert "on this machine only" in answer["notes"][0]["en"]
-    assert [path.name for path in tmp_path.iterdir()] == [out.name]
-    with zipfile.ZipFile(out) as archive:
-        archive.extractall(tmp_path)
-    (top,) = [path for path in tmp_path.iterdir() if path.is_dir()]
-    assert {path.name for path in top.iterdir()} == {
-        "adapter_config.json", "adapter_model.safetensors", "tokenizer.json", "tokenizer_config.json",
-        "chat_template.jinja", "README.md", "manifest.json",
-    }  # fmt: skip
-    saved = trained.home.dir(trained.lora) / "checkpoints" / "checkpoint-1" / "adapter_model.safetensors"
-    assert (top / "adapter_model.safetensors").read_bytes() == saved.read_bytes()
-    proof = json.loads((top / "manifest.json").read_text())["verified"]
-    assert proof["same_tokens"] == proof["prompts"] == 8
-    assert proof["max_logit_difference"] == 0
 
 
 def test_a_stop_ends_the_child_and_leaves_nothing(trained: Trained) -> None:

@@ -36,6 +36,16 @@ def test_the_quickstart_learns_from_an_empty_home() -> None:
     assert after["format_rate"] >= 0.95
 
 
+def test_its_weights_load_again_elsewhere(tmp_path: Path) -> None:
+    """A fresh process with transformers alone answers held-out problems with the very tokens of the trained weights."""
+    home, run = trained_home()
+    made = backend(home, "export", run, "--what", "merged", "--out", str(tmp_path / "model"))
+    assert made["what"] == "model"  # all weights were trained: nothing to merge
+    assert made["proof"]["same_tokens"] == made["proof"]["prompts"] == 8
+    assert made["proof"]["max_logit_difference"] == 0
+    assert (tmp_path / "model" / "README.md").is_file()
+
+
 def test_three_steps_of_a_real_small_model_with_lora(tmp_path: Path) -> None:
     """smollm2-135m through the same path as everything else: fetched, converted, trained, recorded, saved."""
     home = tmp_path / "home"
@@ -58,3 +68,14 @@ def test_three_steps_of_a_real_small_model_with_lora(tmp_path: Path) -> None:
     assert {group["step"] for group in groups if group["phase"] == "train"} == {1, 2, 3}
     adapter = home / "runs" / run["run"] / "final" / "adapter_config.json"
     assert json.loads(adapter.read_text())["target_modules"]
+    begin = time.monotonic()
+    for what in ("adapter", "merged"):
+        made = backend(home, "export", run["run"], "--what", what, "--out", str(tmp_path / what))
+        proof = made["proof"]
+        assert proof["same_tokens"] + proof["ties"] == proof["prompts"] == 8, (
+            f"{time.monotonic() - begin:.0f} s: {made}"
+        )
+        assert proof["max_logit_difference"] <= (0 if what == "adapter" else 0.01)
+    assert {path.name for path in (tmp_path / "adapter").iterdir()} >= {"adapter_model.safetensors", "README.md"}
+    assert not list((tmp_path / "adapter").glob("*.bin"))  # pickles: the arguments of the training
+    assert (tmp_path / "merged" / "model.safetensors").stat().st_size > 4 * 134_000_000  # float32, as it was trained
