@@ -201,7 +201,7 @@ def _read(connection: Connection, row: Mapping[str, Any], lines: Iterator[dict[s
     evaluation: int | None = None
     count = 1
     for document in lines:
-        kind = document.get("is")
+        kind = str(document.get("is"))
         if kind == "end":
             if document["lines"] != count:
                 raise NotARun(f"{document['lines']} lines were written, {count} are here")

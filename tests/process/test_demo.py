@@ -34,7 +34,6 @@ CANARY = "hf_CANARYcanaryCANARY0123456789"
 ALICE, BOB = "a" * 32, "b" * 32
 RUN = "20261129-134500-ab2c"
 SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "OPENAI_API_KEY", "WANDB_API_KEY", "GRPO_STUDIO_PASSWORD_OF_MINE")
-JSON = {"Content-Type": "application/json"}
 
 
 class Space:
@@ -210,7 +209,7 @@ def test_other_sites_change_nothing(space: Space, origin: str) -> None:
 )  # fmt: skip
 def test_gradios_own_endpoints_are_closed(space: Space, path: str) -> None:
     for method in ("GET", "POST"):
-        status, answer = space.ask(method, path, b"{}" if method == "POST" else None, **JSON)
+        status, answer = space.ask(method, path, b"{}" if method == "POST" else None, Content_Type="application/json")
         assert status in (403, 404, 405, 422), (method, path, status)
         assert "root:" not in str(answer)
 
@@ -420,6 +419,7 @@ def test_many_starts_at_once_make_one_run_a_visitor_and_a_short_queue(space: Spa
     for run in runs:
         if run["state"] not in ("queued", "starting", "running"):
             continue
+        status = 0
         for visitor in visitors:
             status, _ = space.ask("POST", f"/api/runs/{run['id']}/stop", {"now": True}, visitor)
             if status != 403:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from backend.cli.main import main
 from backend.config import check, load_preset, merge
 from backend.demo import recordings
 from backend.demo.home import writable_home
@@ -55,6 +57,15 @@ def test_there_are_none_until_they_are_opened_and_then_each_once(services: Servi
     for one in opened:
         assert services.reader.run(one["run"]).state is RunState.SUCCEEDED  # type: ignore[union-attr]
         assert services.reader.results(one["run"])["recording"]["name"] == one["name"]
+
+
+def test_any_ended_run_can_be_recorded(services: Services, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = services.demo.open()[0]["run"]
+    home, out = str(services.settings.home), tmp_path / "run.jsonl.gz"
+    assert main(["record", run, "--home", home, "--out", str(out), "--groups-every", "50", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"run": run, "file": str(out), "bytes": out.stat().st_size}
+    assert main(["record", run, "--home", home, "--out", str(out), "--groups-every", "0"]) == 2
+    assert main(["record", run, "--home", home, "--out", str(tmp_path / "no" / "x")]) == 1
 
 
 def accuracy(services: Services, run: str) -> tuple[float, float]:
