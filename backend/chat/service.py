@@ -82,7 +82,7 @@ class ChatService:
         return rows.problem(self.settings.run_dir(sides.need_run(self.reader, run_id).id), index)
 
     def ask(self, body: Mapping[str, Any]) -> Iterator[Event]:
-        """Both sides' answers to one question, as events (see docs of the route). What is wrong with the question is
+        """Both sides' answers to one question, as events: those of ui/api_chat.py. What is wrong with the question is
         raised here, before the first event; what goes wrong later is an "error" event. Closing the iterator stops the
         answer at the next token."""
         question = request.read_question(body, limits.current())
