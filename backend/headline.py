@@ -1,4 +1,7 @@
-"""The sentence on top of a run's page: is it learning, as far as its own rewards can tell?
+"""The sentence on top of a run's page: is it learning, and does the held-out accuracy bear it out?
+
+Where there is a held-out accuracy before and after, it decides: a reward that rose while the accuracy fell has been
+gamed, and one that rose while the accuracy did not move says nothing yet.
 
 Pure functions over what was logged. The gain is the mean reward of the last steps against the first ones with a 95%
 Welch interval, which takes the steps of a window as independent: a window on a slope widens the interval, never narrows
@@ -43,14 +46,20 @@ BEFORE_GRPO = {
     ),
     "evaluate_before": Text(
         en="Measuring the model on held-out rows before training.",
-        ko="학습 전에 검증 데이터로 모델을 평가하는 중입니다.",
+        ko="학습 전에 평가 문제로 모델을 평가하는 중입니다.",
     ),
 }
 
-PROBE = Text(
-    en="A probe: the model is sampled and nothing is trained. What it found stands under Rewards.",
-    ko="탐색입니다. 학습 없이 모델의 답만 뽑습니다. 결과는 보상 페이지에 있습니다.",
-)
+NOT_TRAINING = {
+    "evaluate": Text(
+        en="An evaluation: two models answer the same rows, none is trained. What it found stands under Evaluate.",
+        ko="평가입니다. 학습 없이 두 모델이 같은 문제를 풉니다. 결과는 평가 페이지에 있습니다.",
+    ),
+    "probe": Text(
+        en="A probe: the model is sampled and nothing is trained. What it found stands under Rewards.",
+        ko="탐색입니다. 학습 없이 모델의 답만 뽑습니다. 결과는 보상 페이지에 있습니다.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,7 @@ class Headline:
     text: Text
     gain: Gain | None = None
     dead: float | None = None
+    training: Text | None = None  # the text without the held-out accuracy, for a page that says that itself
 
     def to_json(self) -> dict[str, Any]:
         numbers = None
@@ -127,14 +137,18 @@ def headline(
     `steps`: how many steps the rewards span, where not every step was logged or kept."""
     share = recent(dead, SMALLEST_WINDOW)
     found = gain(rewards)
-    verdict, text = _training(found, share, len(rewards), steps or len(rewards), ended)
-    held_out = _held_out(evaluations)
+    held_out = HeldOut.of(evaluations)
+    verdict, training = _training(found, share, len(rewards), steps or len(rewards), ended, held_out)
+    text = training
     if held_out is not None:
-        text = Text(en=f"{held_out.en} {text.en}", ko=f"{held_out.ko} {text.ko}")
-    return Headline(verdict, text, found, share)
+        first = held_out.text()
+        text = Text(en=f"{first.en} {training.en}", ko=f"{first.ko} {training.ko}")
+    return Headline(verdict, text, found, share, training)
 
 
-def _training(found: Gain | None, share: float | None, logged: int, steps: int, ended: bool) -> tuple[Verdict, Text]:
+def _training(
+    found: Gain | None, share: float | None, logged: int, steps: int, ended: bool, held_out: HeldOut | None
+) -> tuple[Verdict, Text]:
     tied = _tied(share)
     if logged == 0:
         return "none", Text(en="No GRPO step yet.", ko="아직 GRPO 스텝이 없습니다.")
@@ -143,18 +157,29 @@ def _training(found: Gain | None, share: float | None, logged: int, steps: int, 
         en = f"Cannot tell{'' if ended else ' yet'}: {logged} of the {need} logged steps that a first answer needs."
         ko = f"{'' if ended else '아직 '}판단할 수 없습니다: 첫 판단에 필요한 로그 {need}개 중 {logged}개."
         return "early", Text(en=en + tied.en, ko=ko + tied.ko)
-    verdict = _verdict(found, share)
+    verdict = _verdict(found, share, held_out)
     moved = f"{_number(found.first)} → {_number(found.last)}"
     change = f"{_signed(found.change)} ± {_number(found.half)}"
     said = PAST[verdict] if ended else PRESENT[verdict]
     en = f"{said.en}: reward {moved} over {steps:,} steps ({change})"
     ko = f"{said.ko}: {steps:,}스텝 동안 보상 {moved} ({change})"
-    if verdict == "unclear":
+    rose = found.sure and found.change > 0
+    if rose and held_out is not None and verdict == "falling":
+        en += ". The reward rose all the same: it pays for something other than right answers"
+        ko += ". 그런데도 보상은 올랐습니다. 보상이 정답이 아닌 다른 것에 점수를 줍니다"
+    elif rose and verdict == "unclear":
+        en += ". The reward rose, but the interval of the held-out accuracy contains 0"
+        ko += ". 보상은 올랐지만 평가 정확도 차이의 구간에 0이 들어 있습니다"
+    elif verdict == "unclear":
         return verdict, Text(en=f"{en} is within the noise.{tied.en}", ko=f"{ko}, 잡음 범위 안입니다.{tied.ko}")
     return verdict, Text(en=f"{en}.{tied.en}", ko=f"{ko}.{tied.ko}")
 
 
-def _verdict(found: Gain, share: float | None) -> Verdict:
+def _verdict(found: Gain, share: float | None, held_out: HeldOut | None) -> Verdict:
+    if held_out is not None and held_out.sure:
+        return "learning" if held_out.change > 0 else "falling"
+    if held_out is not None and found.sure and found.change > 0:
+        return "unclear"
     if found.sure:
         return "learning" if found.change > 0 else "falling"
     return "no_signal" if share is not None and share >= DEAD else "unclear"
@@ -166,20 +191,42 @@ def _tied(share: float | None) -> Text:
     return Text(en=f" {share:.0%} of groups carry no signal.", ko=f" 신호가 없는 그룹 {share:.0%}.")
 
 
-def _held_out(evaluations: Sequence[Mapping[str, Any]]) -> Text | None:
-    before = next((e for e in evaluations if e.get("when") == "before" and e.get("n")), None)
-    after = next((e for e in reversed(evaluations) if e.get("when") == "after" and e.get("n")), None)
-    if before is None or after is None or not all(_known(e["accuracy"]) for e in (before, after)):
-        return None
-    low, high = difference(before["accuracy"], before["n"], after["accuracy"], after["n"])
-    points = 100 * (after["accuracy"] - before["accuracy"])
-    moved = f"{before['accuracy']:.0%} → {after['accuracy']:.0%}"
-    interval = f"{_points(100 * low)} to {_points(100 * high)}"
-    korean = f"{_points(100 * low)} ~ {_points(100 * high)}"
-    return Text(
-        en=f"Accuracy {moved} on {after['n']} held-out problems ({_points(points)}, 95% interval {interval}).",
-        ko=f"검증 문제 {after['n']}개에서 정확도 {moved} ({_points(points)}, 95% 구간 {korean}).",
-    )
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Accuracy on held-out rows before and after training, and the 95% interval of the difference."""
+
+    before: float
+    after: float
+    n: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, evaluations: Sequence[Mapping[str, Any]]) -> HeldOut | None:
+        """None until there is one before and one after that could be judged."""
+        before = next((e for e in evaluations if e.get("when") == "before" and e.get("n")), None)
+        after = next((e for e in reversed(evaluations) if e.get("when") == "after" and e.get("n")), None)
+        if before is None or after is None or not all(_known(e["accuracy"]) for e in (before, after)):
+            return None
+        low, high = difference(before["accuracy"], before["n"], after["accuracy"], after["n"])
+        return cls(before["accuracy"], after["accuracy"], after["n"], low, high)
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def text(self) -> Text:
+        moved, points = f"{self.before:.0%} → {self.after:.0%}", _points(100 * self.change)
+        low, high = _points(100 * self.low), _points(100 * self.high)
+        return Text(
+            en=f"Accuracy {moved} on {self.n} held-out problems ({points}, 95% interval {low} to {high}).",
+            ko=f"평가 문제 {self.n}개에서 정확도 {moved} ({points}%p, 95% 구간 {low} ~ {high}).",
+        )
 
 
 def _known(share: float | None) -> bool:
@@ -238,8 +285,11 @@ def for_run(
     evaluations: Sequence[Mapping[str, Any]] = (),
     ended: bool = False,
     stage: str | None = None,
+    kind: str = "train",
 ) -> Headline:
-    """The headline of a stored run. Runs above 20,000 steps are read thinned, with their peaks kept."""
+    """The headline of a stored run of a `kind` (views.kind_of_run).
+
+    Runs above 20,000 steps are read thinned, with their peaks kept."""
     _, curves = reader.history(run_id, 20_000, names=("reward", "signal/zero_std", "frac_reward_zero_std"))
 
     def values(name: str) -> list[float]:
@@ -247,8 +297,8 @@ def for_run(
 
     rewards = values("reward")
     last = max(curves.get(("train", "reward"), ((0,), ()))[0], default=0)
-    if stage == "probe":
-        return Headline("none", PROBE)
+    if kind in NOT_TRAINING:
+        return Headline("none", NOT_TRAINING[kind])
     if not rewards and not ended and stage in BEFORE_GRPO:
         return Headline("none", BEFORE_GRPO[stage])
     return headline(rewards, values("signal/zero_std") or values("frac_reward_zero_std"), evaluations, ended, last)

@@ -185,7 +185,8 @@ class Services:
 
         run = self.get(run_id)
         evaluations = [views.evaluation_summary(evaluation) for evaluation in self.reader.evaluations(run_id)]
-        return for_run(self.reader, run_id, evaluations, run.ended_at is not None, run.stage).to_json()
+        ended, kind = run.ended_at is not None, views.kind_of_run(run.config)
+        return for_run(self.reader, run_id, evaluations, ended, run.stage, kind).to_json()
 
     def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
         """What is new since `after`; {"cursor": after} alone when nothing is."""

@@ -103,8 +103,8 @@ TEXTS: dict[str, Text] = {
     ),
     "chart.range": Text(en="{low} to {high}", ko="{low} ~ {high}"),
     # Evaluation
-    "eval.title": Text(en="Before and after, on held-out rows", ko="학습 전후 비교 (검증 데이터)"),
-    "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (검증 데이터)"),
+    "eval.title": Text(en="Before and after, on held-out rows", ko="학습 전후 비교 (평가 데이터)"),
+    "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (평가 데이터)"),
     "eval.rows": Text(en="{n} rows, greedy", ko="{n}개, greedy"),
     "eval.measure": Text(en="measure", ko="지표"),
     "eval.when": Text(en="when", ko="시점"),

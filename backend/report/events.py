@@ -57,7 +57,7 @@ def _accepted(data: Data, message: str) -> Text:
 
 def _rows_dropped(data: Data, message: str) -> Text:
     held_out = " evaluation rows" in message
-    en, ko = ("held-out", "검증") if held_out else ("training", "학습")
+    en, ko = ("held-out", "평가") if held_out else ("training", "학습")
     dropped, rows, limit = data["dropped"], data["rows"], data["limit"]
     return Text(
         en=f"{dropped:,} of {rows:,} {en} rows were left out: their prompts have more than {limit:,} tokens.",
@@ -75,13 +75,13 @@ def _rows_taken(data: Data, message: str) -> Text:
     rows, left_out = data["rows"], data["left_out"]
     return Text(
         en=f"Warm-up: {rows:,} rows; {left_out:,} that ask what a held-out row asks were left out.",
-        ko=f"지도 학습 워밍업: {rows:,}행. 검증 문제와 같은 문제를 묻는 {left_out:,}행은 제외했습니다.",
+        ko=f"지도 학습 워밍업: {rows:,}행. 평가 문제와 같은 문제를 묻는 {left_out:,}행은 제외했습니다.",
     )
 
 
 def _skipped(data: Data, message: str) -> Text:
     return Text(
-        en="There were no held-out rows to evaluate on.", ko="평가에 쓸 검증 데이터가 없어 평가하지 않았습니다."
+        en="There were no held-out rows to evaluate on.", ko="평가에 쓸 평가 데이터가 없어 평가하지 않았습니다."
     )
 
 
@@ -89,7 +89,7 @@ def _unjudged(data: Data, message: str) -> Text:
     rows, judged = data["rows"], data["judged"]
     return Text(
         en=f"{rows - judged:,} of {rows:,} held-out answers could not be judged; accuracy is of the other {judged:,}.",
-        ko=f"검증 답변 {rows:,}개 중 {rows - judged:,}개는 채점할 수 없어 나머지 {judged:,}개로 정확도를 계산했습니다.",
+        ko=f"평가 답변 {rows:,}개 중 {rows - judged:,}개는 채점할 수 없어 나머지 {judged:,}개로 정확도를 계산했습니다.",
     )
 
 

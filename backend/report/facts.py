@@ -97,6 +97,8 @@ def facts_of(services: Source, run_id: str) -> Facts:
     report, others = _evaluations(services, run, kind)
     control_run, control = _control(services, run) if kind == "train" else (None, None)
     shown = report["run"] if report else None
+    summaries = [views.evaluation_summary(evaluation) for evaluation in reader.evaluations(run_id)]
+    said = for_run(reader, run_id, summaries, run.state.ended, run.stage, kind)
     return Facts(
         run=run,
         kind=kind,
@@ -106,7 +108,7 @@ def facts_of(services: Source, run_id: str) -> Facts:
         events=[_cleaned(event, clean) for event in _events(reader, run_id)],
         evaluations=reader.evaluations(run_id),
         results=clean(reader.results(run_id)),
-        headline=for_run(reader, run_id, (), run.state.ended, run.stage).text,
+        headline=said.training or said.text,
         elapsed_s=_elapsed(reader, run),
         report=report,
         doubts=_doubts(services, run, report) if kind in ("train", "control") else [],

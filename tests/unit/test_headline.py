@@ -78,8 +78,40 @@ def test_held_out_result_stands_first_with_its_interval() -> None:
     text = headline(noise(5, 100, 0.4), [], evaluations).text
     assert text.en.startswith("Accuracy 52% → 93% on 200 held-out problems (+41, 95% interval +33 to +48).")
     assert "Learning" in text.en
-    assert text.ko.startswith("검증 문제 200개에서 정확도 52% → 93%")
+    assert text.ko.startswith("평가 문제 200개에서 정확도 52% → 93%")
     assert headline([], [], evaluations[:1]).text.en == "No GRPO step yet."
+
+
+def measured(before: float, after: float, n: int = 256) -> list[dict[str, object]]:
+    return [{"when": "before", "n": n, "accuracy": before}, {"when": "after", "n": n, "accuracy": after}]
+
+
+def test_a_reward_that_rose_while_the_accuracy_fell_is_no_learning() -> None:
+    """The recorded run whose reward was hacked: 100% -> 18%, reward 1.62 -> 1.70."""
+    found = headline(noise(1, 100, 0.4), [0.1] * 100, measured(1.0, 0.18), ended=True)
+    assert found.verdict == "falling"
+    assert "Got worse: reward" in found.text.en
+    assert "pays for something other than right answers" in found.text.en
+    assert "정답이 아닌 다른 것" in found.text.ko
+
+
+def test_a_reward_that_rose_while_the_accuracy_stayed_is_not_called_learning() -> None:
+    found = headline(noise(1, 100, 0.4), [0.1] * 100, measured(0.5, 0.51), ended=True)
+    assert found.verdict == "unclear"
+    assert "The reward rose, but the interval of the held-out accuracy contains 0." in found.text.en
+
+
+def test_an_accuracy_that_rose_counts_also_where_the_reward_is_within_the_noise() -> None:
+    """40 steps of the quickstart: 39.8% -> 97.3% held out, while its reward alone could not tell."""
+    found = headline(noise(3, 40), [0.1] * 40, measured(0.398, 0.973), ended=True)
+    assert headline(noise(3, 40), [0.1] * 40, ended=True).verdict == "unclear"
+    assert found.verdict == "learning"
+    assert "Learned: reward" in found.text.en
+
+
+def test_runs_that_train_nothing_say_so() -> None:
+    assert for_run(Stored(), "x", kind="evaluate").text.en.startswith("An evaluation")
+    assert for_run(Stored(), "x", kind="probe", ended=True).text.en.startswith("A probe")
 
 
 @pytest.mark.parametrize("unknown", [None, math.nan])
