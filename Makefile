@@ -35,7 +35,7 @@ types: setup-dev
 	$(V) -m pyright
 
 tests: setup-dev
-	CHROMIUM="$$($(V) scripts/browser.py)" && export CHROMIUM && $(V) -m pytest
+	CHROMIUM="$$($(V) scripts/browser.py)" && export CHROMIUM && $(V) scripts/tests.py
 
 bench: setup-dev
 	$(V) -m bench
