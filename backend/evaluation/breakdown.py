@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -52,7 +53,13 @@ def _line(label: str, rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """A number that a double can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def _groups(values: Sequence[Any]) -> list[tuple[str, list[int]]] | None:
@@ -65,7 +72,7 @@ def _groups(values: Sequence[Any]) -> list[tuple[str, list[int]]] | None:
     by: defaultdict[str, list[int]] = defaultdict(list)
     order: dict[str, Any] = {}
     for place, value in enumerate(values):
-        label = "" if value is None else value if isinstance(value, str) else f"{value}"
+        label = "" if value is None else value if isinstance(value, str) else json.dumps(value)
         by[label].append(place)
         order[label] = value
     if not 2 <= len(by) <= MOST_VALUES:

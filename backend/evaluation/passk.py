@@ -33,11 +33,13 @@ def pass_at(samples: Samples, k: int) -> float | None:
 def majority_right(samples: Samples) -> float | None:
     """Whether the commonest answer is right; a tie gives the right one's part of it, as drawing lots would.
 
-    All right answers are one, however they are written. Others are told apart by what was extracted; samples without
-    an answer are one too, and can win. None where no sample could be judged.
+    All right answers are one, however they are written. Wrong ones are told apart by what was extracted, as it is
+    written (8 and 8.0 are two, which is kind to the right one); samples without an answer are one too, and can win.
+    None where no sample could be judged, and where the scorer extracts nothing at all, since nobody can then tell which
+    of the wrong answers are the same.
     """
     judged = [sample for sample in samples if sample.correct is not None]
-    if not judged:
+    if not judged or all(sample.extracted is None for sample in judged):
         return None
     votes = Counter((True, "") if s.correct else (False, (s.extracted or "").strip()) for s in judged)
     most = max(votes.values())

@@ -34,8 +34,10 @@ def sentence(found: dict[str, Any]) -> Text:
     low, high = points(paired["low"]), points(paired["high"])
     change, n = points(paired["difference"]), f"{found['n']:,}"
     before, after = percent(base["paired_accuracy"]), percent(trained["paired_accuracy"])
-    en = f"Accuracy {before} → {after} on {n} held-out problems ({change} points, 95% interval {low} to {high})."
-    ko = f"평가 문제 {n}개에서 정확도 {before} → {after} ({change}%p, 95% 구간 {low} ~ {high})."
+    held_out = found["data"] in (None, "held-out")
+    which = Text("held-out problems", "평가 문제") if held_out else Text("problems", "문제")
+    en = f"Accuracy {before} → {after} on {n} {which.en} ({change} points, 95% interval {low} to {high})."
+    ko = f"{which.ko} {n}개에서 정확도 {before} → {after} ({change}%p, 95% 구간 {low} ~ {high})."
     if paired["low"] <= 0 <= paired["high"]:
         en += " The interval contains 0: this cannot tell whether it got better."
         ko += " 구간에 0이 들어 있어 나아졌는지 알 수 없습니다."
@@ -69,6 +71,17 @@ def _unpaired(found: dict[str, Any]) -> Text:
     )
 
 
+def _identical(rows: int, adapter: dict[str, Any] | None) -> Text:
+    en = f"Both sides gave the same answer to all {rows} problems."
+    ko = f"문제 {rows}개 모두에서 양쪽 답이 똑같습니다."
+    if adapter is not None and adapter.get("verdict") == "active":
+        return Text(
+            en=f"{en} The trained weights are active all the same; what changed does not show in these answers.",
+            ko=f"{ko} 학습된 가중치는 적용되어 있습니다. 이 답들에서 드러날 만큼 달라지지 않았습니다.",
+        )
+    return Text(en=f"{en} Was the adapter loaded?", ko=f"{ko} 어댑터가 적용되었는지 확인하세요.")
+
+
 def warnings(found: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any]]:
     """[{"id", "words"}]: what makes the figures say less than they seem to."""
     said: list[tuple[str, Text]] = []
@@ -79,10 +92,7 @@ def warnings(found: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any
             ko=f"양쪽 프롬프트가 다른 {facts['different_prompts']}행을 제외했습니다.",
         )))  # fmt: skip
     if facts["identical"]:
-        said.append(("identical", Text(
-            en=f"Both sides gave the same answer to all {facts['identical']} problems. Was the adapter loaded?",
-            ko=f"문제 {facts['identical']}개 모두에서 양쪽 답이 똑같습니다. 어댑터가 적용되었는지 확인하세요.",
-        )))  # fmt: skip
+        said.append(("identical", _identical(facts["identical"], found["adapter"])))
     for name, side in (("base", base), ("trained", trained)):
         if side is not None and side["same_answer"]:
             said.append((f"one_answer_{name}", Text(

@@ -231,3 +231,39 @@ def test_a_share_in_words(share: float, said: str) -> None:
 @pytest.mark.parametrize(("change", "said"), [(0.41, "+41"), (-0.035, "−3.5"), (0.0, "±0"), (0.0951, "+10")])
 def test_a_change_in_words(change: float, said: str) -> None:
     assert points(change) == said
+
+
+def test_mcnemar_of_many_rows_is_quick_and_right() -> None:
+    """A sum of big integers took minutes for 20,000 changed rows, at every look at a running evaluation."""
+    assert mcnemar(10_000, 9_900) == pytest.approx(0.4827, abs=2e-3)
+    assert mcnemar(60_000, 0) == 0.0
+    assert mcnemar(600, 401) == pytest.approx(2 * sum(math.comb(1001, k) for k in range(402)) / 2**1001, rel=1e-9)
+
+
+def test_a_scorer_that_extracts_nothing_has_no_majority() -> None:
+    """Three different wrong texts are not one answer because nobody says what was read in them."""
+    said = tuple(EvaluationSample(text, 1, True, text == "a", 0.0) for text in ("a", "a", "b", "c", "d"))
+    assert majority_right(said) is None
+    assert (
+        table([item(0, True, samples=said)] * 60, [item(0, True, samples=said)] * 60, FACTS)["base"]["maj_at_k"] is None
+    )
+
+
+def test_a_column_of_numbers_that_no_double_holds() -> None:
+    rows = [({"n": 10**400 if i % 2 else 1, "flag": i % 2 == 0, "text": "true"}, True, True) for i in range(20)]
+    assert set(breakdown(rows)) == {"n", "flag"}
+    assert [line["value"] for line in breakdown([({"x": True}, True, True), ({"x": "True"}, True, True)])["x"]] == [
+        "True",
+        "true",
+    ]
+
+
+def test_identical_answers_of_active_weights_are_no_fault_of_the_adapter() -> None:
+    found = table(side({1}, 60), side({1}, 60), {**FACTS, "adapter": {"verdict": "active"}})
+    assert "active all the same" in found["warnings"][0]["words"]["en"]
+
+
+def test_other_rows_are_not_called_held_out() -> None:
+    found = table(side({1}, 60), side({1, 2}, 60), {**FACTS, "data": "set"})
+    assert "on 60 problems" in found["sentence"]["en"]
+    assert "평가 문제" not in found["sentence"]["ko"]
