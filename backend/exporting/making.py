@@ -213,7 +213,8 @@ def _stranger(
     }
     path = place / "request.json"
     path.write_text(json.dumps(request), encoding="utf-8")
-    env = environment(planned) | {"OMP_NUM_THREADS": str(told["threads"])}
+    # Threads that spin while they wait fight with what else runs here (docs/log.md).
+    env = {"OMP_WAIT_POLICY": "PASSIVE"} | environment(planned) | {"OMP_NUM_THREADS": str(told["threads"])}
 
     heard = Told(progress, "verify")
     argv = [sys.executable, "-I", str(MERGE_SCRIPT), str(path)]

@@ -77,4 +77,6 @@ def _end_with_who_asked() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_who_asked, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)
     main(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
