@@ -33,11 +33,19 @@ def mean(values: Sequence[float | None]) -> tuple[float | None, Interval | None,
     return math.fsum(known) / len(known), bootstrap(known), len(known)
 
 
+def chance(values: Sequence[float | None]) -> tuple[float | None, Interval | None, int]:
+    """As `mean`, of chances between 0 and 1 a row (pass@k): where every row has the same one, Wilson's interval of it
+    over the rows stands in, so that 0 of 60 does not look certain."""
+    value, interval, n = mean(values)
+    return value, wilson(value, n) if value is not None and interval is None else interval, n
+
+
 def bootstrap(values: Sequence[float], seed: int = 0) -> Interval | None:
-    """The 95% percentile interval of the mean under resampling of rows; None below two. The same values and seed
-    give the same interval."""
+    """The 95% percentile interval of the mean under resampling of rows. The same values and seed give the same one.
+
+    None below two rows, and where all are alike: resampling can then only say that it is certain, which it is not."""
     means = resampled_means(values, seed)
-    if means is None:
+    if means is None or min(values) == max(values):
         return None
     low, high = np.percentile(means, LEVEL)
     return float(low), float(high)

@@ -14,7 +14,7 @@ from backend.evaluation.baselines import balanced_accuracy, baselines
 from backend.evaluation.breakdown import breakdown
 from backend.evaluation.paired import difference, paired
 from backend.evaluation.passk import fewest, majority_right, pass_at
-from backend.evaluation.stats import bootstrap, mean, share
+from backend.evaluation.stats import chance, mean, share
 from storage.records import EvaluationItem
 
 Items = Sequence[EvaluationItem]
@@ -100,9 +100,7 @@ def _side(items: Items, paired_items: Items, others: Items, k: int) -> dict[str,
     side["balanced_accuracy"] = balanced_accuracy([i.ground_truth for i in items], [i.correct for i in items])
     side["same_answer"] = len(items) > 1 and len({item.completion for item in items}) == 1
     for name, values in _sampled(items, k).items():
-        known = [value for value in values if value is not None]
-        side[name] = sum(known) / len(known) if known else None
-        interval = bootstrap(known)
+        side[name], interval, _ = chance(values)
         side["intervals"][name] = None if interval is None else list(interval)
     return side
 

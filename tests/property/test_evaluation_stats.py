@@ -78,7 +78,7 @@ def test_a_mean_lies_in_its_interval_and_moving_all_moves_both(values: list[floa
     value, interval, n = mean(values)
     assert n == sum(v is not None for v in values)
     if interval is None:
-        assert n < 2
+        assert n < 2 or len({v for v in values if v is not None}) == 1
         return
     assert value is not None
     slack = 1e-6 * max(1.0, abs(value))

@@ -267,3 +267,13 @@ def test_other_rows_are_not_called_held_out() -> None:
     found = table(side({1}, 60), side({1, 2}, 60), {**FACTS, "data": "set"})
     assert "on 60 problems" in found["sentence"]["en"]
     assert "평가 문제" not in found["sentence"]["ko"]
+
+
+def test_rows_that_are_all_alike_are_not_certainty() -> None:
+    """0 of 60 right by sampling: as wide as 0 of 60 greedily, and no interval for a difference that never moved."""
+    rows = [item(r, False, samples=samples(False, False)) for r in range(60)]
+    found = table(rows, rows, FACTS)
+    assert found["base"]["intervals"]["pass_at_1"] == pytest.approx(found["base"]["intervals"]["accuracy"])
+    assert found["base"]["intervals"]["maj_at_k"][1] > 0.05
+    assert found["paired"]["measures"]["pass_at_k"] == {"difference": 0.0, "low": None, "high": None}
+    assert found["base"]["intervals"]["mean_reward"] is None
