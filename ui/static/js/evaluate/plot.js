@@ -23,6 +23,8 @@ export function intervals(rows, axis) {
   }), h('div', { class: 'ev-plot-row ev-axis', 'aria-hidden': 'true' }, h('span'), h('div', { class: 'ev-ticks num caption' }, axis.ticks.map(({ at, text }) => h('span', { style: { left: place(at) } }, text)))));
 }
 
+const bracketed = (words) => (words ? ` (${words})` : ''); // rows that are all alike have no interval
+
 const RATE = { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, text: percent(at) })) };
 
 /** An axis about zero that holds all of `values`; `text(value)` names its ends. */
@@ -50,13 +52,13 @@ export class Plot {
     const titled = (name) => ({ name, title: name === 'strict' || name === 'balanced_accuracy' ? `evaluate.b_${name === 'strict' ? 'strict' : 'balanced'}` : `evaluate.m_${name}`, vars: { k } });
     const side = (kind, from, name) => {
       const [low, high] = from.intervals?.[name] ?? [];
-      return { kind, value: from[name], low, high, words: () => `${t(`evaluate.${kind}`)} ${figure(name, from[name])} (${between(name, [low, high])})` };
+      return { kind, value: from[name], low, high, words: () => `${t(`evaluate.${kind}`)} ${figure(name, from[name])}${bracketed(between(name, [low, high]))}` };
     };
     const moves = names.map((name) => [name, name === 'accuracy' ? paired : paired.measures?.[name]]).filter(([, one]) => known(one?.difference));
     fill(this.body,
       h('div', null, legend('base', 'trained'), intervals(names.map((name) => ({ ...titled(name), marks: [side('base', base, name), side('trained', trained, name)] })), RATE)),
       moves.length ? h('div', null, h('p', { class: 'caption ev-legend', t: 'evaluate.plot_difference' }),
-        intervals(moves.map(([name, one]) => ({ ...titled(name), marks: [{ kind: 'difference', value: one.difference, low: one.low, high: one.high, words: () => `${change(name, one.difference)} (${between(name, [one.low, one.high], true)})` }] })),
+        intervals(moves.map(([name, one]) => ({ ...titled(name), marks: [{ kind: 'difference', value: one.difference, low: one.low, high: one.high, words: () => `${change(name, one.difference)}${bracketed(between(name, [one.low, one.high], true))}` }] })),
           about(moves.flatMap(([, one]) => [one.difference, one.low, one.high]), (at) => (at === 0 ? '0' : points(at).replace(/\.0$/, ''))))) : null);
   }
 
