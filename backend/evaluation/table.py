@@ -49,7 +49,7 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     plain = baselines(truths)
     found: dict[str, Any] = {
         **{name: facts.get(name) for name in ("run", "evaluated", "checkpoint", "data", "state")},
-        "n": compared.n if compared else 0,
+        "n": compared.n if compared else 0 if base and trained else len(longer) - _unjudged(longer),
         "rows": rows,
         "skipped": sum(b.correct is None or t.correct is None for b, t in pairs) if pairs else _unjudged(longer),
         "left_out": facts.get("left_out") or 0,

@@ -104,7 +104,7 @@ def test_an_evaluation_under_way_is_compared_as_far_as_it_goes() -> None:
     assert (found["n"], found["rows"]) == (4, 10)
     only = table(side({0, 1}, 10), [], FACTS)
     assert only["trained"] is None
-    assert only["paired"] is None
+    assert (only["paired"], only["n"]) == (None, 10)
     assert only["sentence"]["en"] == "Only the base has been evaluated: accuracy 20% on 10 problems."
     assert table([], [], FACTS)["sentence"]["en"] == "Nothing has been evaluated yet."
 
