@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,26 @@ def add_turn(db: Database, chat: str, turn: dict[str, Any]) -> int:
         return connection.execute(added.returning(m.chat_turn.c.id)).scalar_one()
 
 
+def count(db: Database, chat: str) -> int:
+    """How many turns a conversation has."""
+    with db.read() as connection:
+        found = select(func.count()).select_from(m.chat_turn).where(m.chat_turn.c.chat == chat)
+        return connection.execute(found).scalar_one()
+
+
+def each_turn(db: Database, chat: str) -> Iterator[Turn]:
+    """All turns of a conversation, oldest first, one in memory at a time; nothing is locked between two of them."""
+    c, after = m.chat_turn.c, -1
+    while True:
+        with db.read() as connection:
+            following = select(m.chat_turn).where(c.chat == chat, c.id > after).order_by(c.id).limit(1)
+            row = connection.execute(following).one_or_none()
+        if row is None:
+            return
+        yield Turn(row.id, row.at, row.chat, row.turn)
+        after = row.id
+
+
 def turns(db: Database, chat: str, limit: int = 200) -> list[Turn]:
     """The newest `limit` turns of a conversation, oldest first."""
     c = m.chat_turn.c
@@ -51,6 +72,17 @@ def chats(db: Database, limit: int = 100) -> list[tuple[str, float, int]]:
     with db.read() as connection:
         query = select(c.chat, func.max(c.at), func.count()).group_by(c.chat).order_by(func.max(c.id).desc())
         return [(chat, at, count) for chat, at, count in connection.execute(query.limit(limit))]
+
+
+def keep_newest(db: Database, most: int) -> int:
+    """Remove all conversations but the `most` whose last turns are the newest; how many turns went."""
+    c = m.chat_turn.c
+    with db.read() as connection:  # nothing to do, nearly always: no writer is held up
+        if connection.execute(select(func.count(c.chat.distinct()))).scalar_one() <= most:
+            return 0
+    newest = select(c.chat).group_by(c.chat).order_by(func.max(c.id).desc()).limit(most)
+    with db.begin() as connection:
+        return connection.execute(delete(m.chat_turn).where(c.chat.not_in(newest))).rowcount
 
 
 def forget(db: Database, chat: str) -> int:

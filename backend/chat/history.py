@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.errors import NotFound
+from backend.errors import NotFound, Refused
 from backend.text import Text
 from storage import chats
 from storage.db import Database
 
 TITLE = 80  # characters of a conversation's first prompt
-MOST_TURNS = 10_000
 
 
 def keep(db: Database, chat: str, turn: Mapping[str, Any]) -> int:
@@ -73,8 +72,20 @@ def not_found(chat: str) -> NotFound:
 
 
 def jsonl(db: Database, chat: str) -> Iterator[str]:
-    """One turn a line, exact: in ASCII, so that a lone surrogate or a control character comes back as it was."""
-    found = chats.turns(db, chat, MOST_TURNS)
-    if not found:
+    """One turn a line, read as it is asked for; exact: in ASCII, so that a lone surrogate or a control character comes
+    back as it was. NotFound for a conversation that is not there."""
+    if not chats.count(db, chat):
         raise not_found(chat)
-    return (json.dumps({"id": each.id, "at": each.at, "chat": chat, **each.turn}) + "\n" for each in found)
+    each_turn = chats.each_turn(db, chat)
+    return (json.dumps({"id": each.id, "at": each.at, "chat": chat, **each.turn}) + "\n" for each in each_turn)
+
+
+def require_room(db: Database, chat: str, most: int) -> None:
+    """Refused where the conversation has as many turns as one may have."""
+    if chat and chats.count(db, chat) >= most:
+        raise Refused(
+            Text(
+                en=f"this conversation has {most} turns already, the most there may be: begin a new one",
+                ko=f"이 대화는 한도인 {most}번을 모두 썼습니다. 새 대화를 시작하세요",
+            )
+        )

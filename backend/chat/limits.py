@@ -17,12 +17,14 @@ IDLE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest values; every least is 1. `models`: models may be named that no run here uses; `waiting`: questions
-    that may wait for their turn."""
+    """The largest values; every least is 1. `messages`: of one prompt; `turns`: of one conversation; `waiting`:
+    questions that may wait for their turn. `models`: models may be named that no run here uses."""
 
     n: int
     max_new_tokens: int
     prompt_characters: int
+    messages: int
+    turns: int
     waiting: int
     models: bool
 
@@ -35,8 +37,8 @@ class Limits:
         }
 
 
-OWN = Limits(n=16, max_new_tokens=4096, prompt_characters=200_000, waiting=16, models=True)
-PUBLIC = Limits(n=4, max_new_tokens=128, prompt_characters=4000, waiting=4, models=False)
+OWN = Limits(n=16, max_new_tokens=4096, prompt_characters=200_000, messages=1000, turns=10_000, waiting=16, models=True)
+PUBLIC = Limits(n=4, max_new_tokens=128, prompt_characters=4000, messages=40, turns=40, waiting=4, models=False)
 
 
 def current() -> Limits:

@@ -94,8 +94,10 @@ def read_question(body: Mapping[str, Any], limits: Limits) -> Question:
     chat = _text(body, "chat") or ""
     if chat and not CHAT_ID.fullmatch(chat):
         raise refused("chat", chat, "it is not the id of a conversation", "대화 ID가 아닙니다")
+    truth = _text(body, "ground_truth")
+    check_text("ground_truth", truth or "", limits)
     sampling = read_sampling(body, limits)
-    return Question(left, right, prompt, system, run, index, _text(body, "ground_truth"), raw, sampling, chat)
+    return Question(left, right, prompt, system, run, index, truth, raw, sampling, chat)
 
 
 def read_sampling(body: Mapping[str, Any], limits: Limits) -> Sampling:
@@ -139,6 +141,14 @@ def _prompt(value: Any, limits: Limits) -> Prompt:
         check_text("prompt", value, limits)
         return value
     if isinstance(value, list) and value:
+        if len(value) > limits.messages:
+            most = limits.messages
+            raise refused(
+                "prompt",
+                "…",
+                f"{len(value)} messages; at most {most}",
+                f"메시지가 {len(value)}개입니다. {most}개까지 됩니다",
+            )
         messages = []
         for message in value:
             role = message.get("role") if isinstance(message, Mapping) else None

@@ -85,7 +85,9 @@ class ChatService:
         """Both sides' answers to one question, as events: those of ui/api_chat.py. What is wrong with the question is
         raised here, before the first event; what goes wrong later is an "error" event. Closing the iterator stops the
         answer at the next token."""
-        question = request.read_question(body, limits.current())
+        bounds = limits.current()
+        question = request.read_question(body, bounds)
+        history.require_room(self.db, question.chat, bounds.turns)
         run = sides.need_run(self.reader, question.run) if question.run else None
         row = self._row(question, run)
         prompt = self._asked(question, row)

@@ -11,9 +11,14 @@ import yaml
 from backend.config.plain import plain
 from backend.config.presets import parse_sets
 from backend.errors import Refused
+from backend.settings import on_space
 from backend.text import Text
 
-LONGEST = 200_000
+LONGEST = 50_000  # characters
+LONGEST_PUBLIC = 5_000  # on a Space, where anybody may paste
+DEEPEST = 100
+# The parser in C takes a tenth of a second where the one in Python holds the interpreter for ten.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_pasted(text: str) -> dict[str, Any]:
@@ -23,8 +28,9 @@ def read_pasted(text: str) -> dict[str, Any]:
     that is no literal is kept as its text; flags, `--a 1 --b=2`; lines of `a=1`. Refused when it is none of them.
     """
     text = text.strip().lstrip("\ufeff")
-    if len(text) > LONGEST:
-        raise Refused(Text(f"The text is longer than {LONGEST:,} characters.", f"글이 {LONGEST:,}자보다 깁니다."))
+    most = LONGEST_PUBLIC if on_space() else LONGEST
+    if len(text) > most:
+        raise Refused(Text(f"The text is longer than {most:,} characters.", f"글이 {most:,}자보다 깁니다."))
     for read in (_yaml, _python, _flags, _lines):
         values = read(text)
         if values:
@@ -39,15 +45,24 @@ def read_pasted(text: str) -> dict[str, Any]:
 
 def _yaml(text: str) -> dict[str, Any] | None:
     try:
-        # An alias can make a small text into a huge value.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text)):
+        if not _is_plain(text):
             return None
-        loaded = yaml.safe_load(text)
+        loaded = yaml.load(text, Loader=LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if isinstance(loaded, dict) and isinstance(loaded.get("values"), dict) and "title" in loaded:
         loaded = loaded["values"]  # one of our own preset files
     return {str(name): plain(value) for name, value in loaded.items()} if isinstance(loaded, dict) else None
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it has no alias, which can make a small text into a huge value, and no depth that recursion minds."""
+    depth = 0
+    for event in yaml.parse(text, Loader=LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST or isinstance(event, yaml.AliasEvent):
+            return False
+    return True
 
 
 def _python(text: str) -> dict[str, Any] | None:

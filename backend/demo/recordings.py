@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,11 @@ class Recording:
 def found(folder: Path = FOLDER) -> list[Recording]:
     """All that are whole, in the order that they ask for."""
     paths = [path for path in folder.glob("*.yaml") if path.with_name(f"{path.stem}.jsonl.gz").is_file()]
-    return sorted((_read(path) for path in paths), key=lambda one: one.order)
+    return sorted((_read(path, path.stat().st_mtime_ns) for path in paths), key=lambda one: one.order)
 
 
-def _read(path: Path) -> Recording:
+@functools.lru_cache(maxsize=64)
+def _read(path: Path, _changed: int) -> Recording:
     said = yaml.safe_load(path.read_text(encoding="utf-8"))
     title, about = (Text(en=said[name]["en"].strip(), ko=said[name]["ko"].strip()) for name in ("title", "about"))
     return Recording(path.stem, title, about, path.with_name(f"{path.stem}.jsonl.gz"), said["order"])
@@ -75,8 +77,11 @@ def take_in_all(db: Database, folder: Path = FOLDER) -> dict[str, str]:
     return ids
 
 
-def named(name: str, folder: Path = FOLDER) -> Recording:
-    for recording in found(folder):
-        if recording.name == name:
-            return recording
-    raise NotFound(Text(en=f"There is no recording {name!r}.", ko=f"{name!r} 기록이 없습니다."))
+def named(names: Iterable[str], folder: Path = FOLDER) -> list[Recording]:
+    """Each of them once. NotFound for the first one that is not there."""
+    there = {recording.name: recording for recording in found(folder)}
+    wanted = dict.fromkeys(names)
+    unknown = next((name for name in wanted if name not in there), None)
+    if unknown is not None:
+        raise NotFound(Text(en=f"There is no recording {unknown[:80]!r}.", ko=f"{unknown[:80]!r} 기록이 없습니다."))
+    return [there[name] for name in wanted]

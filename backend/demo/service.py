@@ -31,7 +31,7 @@ class DemoService:
 
     def open(self, names: list[str] | None = None) -> list[dict[str, Any]]:
         """Take recorded runs in (all of them where none is named), as `state` lists them. NotFound."""
-        chosen = [recordings.named(name) for name in names] if names else recordings.found()
+        chosen = recordings.named(names) if names else recordings.found()
         for recording in chosen:
             recordings.take_in(self.services.db, recording)
         return self.recorded()

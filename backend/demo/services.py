@@ -54,6 +54,11 @@ class SpaceDemo(DemoService):
             "queue": {"waiting": len(queued), "running": active, "mine": mine},
         }
 
+    def open(self, names: list[str] | None = None) -> list[dict[str, Any]]:
+        """They are there since the start: nothing is opened again for anybody who asks."""
+        recordings.named(names or ())
+        return self.recorded()
+
     def require_model(self) -> None:
         """WrongState, with how far it is, while the embedded model is not there."""
         if self.building.given_up:
@@ -153,8 +158,7 @@ class DemoServices(Services):
     def _make_room(self) -> None:
         """Visitors' oldest runs go; the recorded ones have no owner and stay."""
         ended = [run for run in self.reader.runs() if run.state.ended and self._owned(run.id)]
-        for chat, _, _ in chats.chats(self.db)[limits.CHATS_KEPT :]:
-            chats.forget(self.db, chat)
+        chats.keep_newest(self.db, limits.CHATS_KEPT)
         for run in ended[limits.KEPT :]:
             try:
                 super().delete(run.id)

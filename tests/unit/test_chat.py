@@ -55,6 +55,7 @@ def test_a_question_has_defaults() -> None:
         ("prompt", 7), ("prompt", []), ("prompt", [{"role": "root", "content": "x"}]), ("prompt", [{"role": "user"}]),
         ("prompt", [{"role": "assistant", "content": "x"}]), ("prompt", "\ud800"), ("prompt", "x" * 200_001),
         ("system", "\udfff"), ("system", 3), ("chat", "../x"), ("index", -1), ("run", "x"), ("ground_truth", 5),
+        ("ground_truth", "x" * 200_001), ("prompt", [{"role": "user", "content": ""}] * 1001),
     ],
 )  # fmt: skip
 def test_what_will_not_do_is_named(field: str, value: Any) -> None:
@@ -101,7 +102,13 @@ def test_a_public_space_allows_less(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         with pytest.raises(Refused, match="public Space"):
             limits.require_model(name)
     limits.require_model("embedded")
-    for field, value in (("n", 5), ("max_new_tokens", 129), ("prompt", "x" * 4001)):
+    for field, value in (
+        ("n", 5),
+        ("max_new_tokens", 129),
+        ("prompt", "x" * 4001),
+        ("ground_truth", "x" * 4001),
+        ("prompt", [{"role": "user", "content": ""}] * 41),
+    ):
         with pytest.raises(Refused, match=field):
             request.read_question({"left": SIDE, "prompt": "x", field: value}, PUBLIC)
 
@@ -358,6 +365,21 @@ def test_what_is_kept_comes_back_exactly(home: Any) -> None:
             assert history.forget(db, "abcd") == len(turns)
 
     round_trip()
+
+
+def test_a_conversation_ends_and_is_exported_turn_by_turn(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, db = home
+    service = ChatService(settings, db, Reader(db))
+    monkeypatch.setenv("SPACE_ID", "someone/studio")
+    for n in range(PUBLIC.turns):
+        history.keep(db, "abcd", {"n": n})
+    with pytest.raises(Refused, match=f"{PUBLIC.turns} turns"):
+        service.ask({"left": {"model": "embedded"}, "prompt": "x", "chat": "abcd"})
+    service.close()
+    lines = service.export("abcd")
+    assert [json.loads(next(lines))["n"] for _ in range(2)] == [0, 1]
+    history.forget(db, "abcd")  # what was not read yet is not in memory
+    assert list(lines) == []
 
 
 def test_a_conversation_that_is_not_there(home: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from backend.config.pasted import read_pasted
@@ -42,6 +44,16 @@ def test_code_is_read_and_never_run(tmp_path) -> None:
     text = f"GRPOConfig(output_dir=open({str(mark)!r}, 'w').name, num_generations=2 * 4)"
     assert read_pasted(text) == {"output_dir": f"open({str(mark)!r}, 'w').name", "num_generations": "2 * 4"}
     assert not mark.exists()
+
+
+def test_a_long_text_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join(f"a{i}: [1,2,{{b: c}}]" for i in range(2500))  # 5 s with the parser in Python
+    began = time.thread_time()
+    assert len(read_pasted(text)) == 2500
+    assert time.thread_time() - began < 3
+    monkeypatch.setenv("SPACE_ID", "someone/studio")
+    with pytest.raises(Refused, match="5,000"):
+        read_pasted(text)
 
 
 def test_a_flag_without_a_value_is_true() -> None:

@@ -29,6 +29,7 @@ from backend.exporting.service import ExportService
 from backend.lab.service import LabService
 from backend.models import embedded
 from backend.settings import Settings
+from storage import chats
 from storage.results import put_result
 from storage.runs import delete_run
 from ui.api import api_routes
@@ -380,6 +381,24 @@ def test_conversations_are_their_visitors_own(space: DemoServices, monkeypatch: 
             call()
     with pytest.raises(Forbidden):
         door.chat.free()
+
+
+def test_old_conversations_make_room(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(limits.CHATS_KEPT + 30):
+        chats.add_turn(space.db, f"chat{n}", {"n": n})
+    chats.add_turn(space.db, "chat5", {"n": 0})  # the oldest but one that somebody came back to
+    space.reconcile()
+    left = {chat for chat, _, _ in chats.chats(space.db, 1000)}
+    assert left == {"chat5", *(f"chat{n}" for n in range(31, limits.CHATS_KEPT + 30))}
+    chats.keep_newest(space.db, 0)
+
+
+def test_recordings_are_opened_for_nobody_again(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backend.demo.recordings.take_in", lambda db, one: pytest.fail("opened"))
+    door: Any = DemoDoor(space)
+    assert door.demo.open(["learned"] * 100_000) == space.demo.recorded()
+    with pytest.raises(NotFound):
+        door.demo.open(["x"])
 
 
 def test_slots_are_few_and_given_back() -> None:

@@ -42,13 +42,19 @@ def test_they_are_small_and_name_no_place_of_a_machine() -> None:
         assert not re.search(r"hf_[A-Za-z0-9]{16}", text)
 
 
-def test_there_are_none_until_they_are_opened_and_then_each_once(services: Services) -> None:
+def test_there_are_none_until_they_are_opened_and_then_each_once(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
     demo = services.demo
     assert isinstance(demo, DemoService)
     assert [(one["name"], one["run"]) for one in demo.state()["recordings"]] == [(name, None) for name in NAMES]
     with pytest.raises(NotFound):
         demo.open(["../../etc/passwd"])
-    demo.open(["dead"])
+    loaded: list[str] = []
+    real = recordings.take_in
+    monkeypatch.setattr(recordings, "take_in", lambda db, one: loaded.append(one.name) or real(db, one))
+    demo.open(["dead"] * 10_000)
+    assert loaded == ["dead"]
     assert len(services.runs()) == 1
     demo.open()
     opened = demo.open()
@@ -92,7 +98,7 @@ def test_they_show_what_is_said_of_them(services: Services) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_their_figures_stand_in_both_languages(services: Services, name: str) -> None:
-    said = recordings.named(name)
+    [said] = recordings.named([name])
     figures = [re.findall(r"\d+(?:\.\d+)?%?", words) for words in (said.about.en, said.about.ko)]
     assert set(figures[0]) == set(figures[1])
     run = recordings.take_in(services.db, said)
