@@ -52,11 +52,21 @@ def paired(base: Sequence[bool | None], trained: Sequence[bool | None], seed: in
     lost = sum(b and not t for b, t in known)
     right = sum(b and t for b, t in known)
     n = len(known)
+    low, high = _interval(won, lost, n, seed)
+    return Paired(n, won, lost, right, n - won - lost - right, (won - lost) / n, low, high, mcnemar(won, lost))
+
+
+def _interval(won: int, lost: int, n: int, seed: int) -> Interval:
+    """The interval of (won - lost) / n. Mirrored counts give its mirror image, and the estimate lies in it."""
+    if won < lost:
+        low, high = _interval(lost, won, n, seed)
+        return -high, -low
     draws = np.random.default_rng(seed).dirichlet((won + PRIOR, lost + PRIOR, n - won - lost + PRIOR), RESAMPLES)
-    low, high = np.percentile(draws[:, 0] - draws[:, 1], LEVEL)
-    return Paired(
-        n, won, lost, right, n - won - lost - right, (won - lost) / n, float(low), float(high), mcnemar(won, lost)
-    )
+    low, high = (float(bound) for bound in np.percentile(draws[:, 0] - draws[:, 1], LEVEL))
+    if won == lost:
+        half = (high - low) / 2
+        low, high = -half, half
+    return min(low, (won - lost) / n), max(high, (won - lost) / n)
 
 
 def mcnemar(won: int, lost: int) -> float:

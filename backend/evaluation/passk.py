@@ -47,7 +47,13 @@ def majority_right(samples: Samples) -> float | None:
     return sum(right for right, _ in first) / len(first)
 
 
-def fewest(rows: Sequence[Samples]) -> int:
-    """The largest k that every judged row allows; 0 where no row has samples."""
-    counts = [sum(sample.correct is not None for sample in samples) for samples in rows]
-    return min((count for count in counts if count), default=0)
+def judged(samples: Samples) -> int:
+    """How many of a row's samples could be judged."""
+    return sum(sample.correct is not None for sample in samples)
+
+
+def most(rows: Sequence[Samples]) -> int:
+    """The k of an evaluation: the judged samples of the row that has most of them; 0 where no row has any.
+
+    A row with fewer has no pass@k: it is left out there, instead of making k smaller for all the others."""
+    return max((judged(samples) for samples in rows), default=0)

@@ -13,7 +13,7 @@ from backend.evaluation import words
 from backend.evaluation.baselines import balanced_accuracy, baselines
 from backend.evaluation.breakdown import breakdown
 from backend.evaluation.paired import difference, paired
-from backend.evaluation.passk import fewest, majority_right, pass_at
+from backend.evaluation.passk import judged, majority_right, most, pass_at
 from backend.evaluation.stats import chance, mean, share
 from storage.records import EvaluationItem
 
@@ -44,7 +44,7 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     compared = paired([b.correct for b in left], [t.correct for t in right])
     rows = max(len(base), len(trained))
     longer = base if len(base) >= len(trained) else trained
-    k = min((n for n in (fewest([item.samples for item in side]) for side in (base, trained) if side) if n), default=0)
+    k = min((n for n in (most([item.samples for item in side]) for side in (base, trained) if side) if n), default=0)
     truths = [item.ground_truth for item in longer]
     plain = baselines(truths)
     found: dict[str, Any] = {
@@ -68,7 +68,11 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
         "breakdown": breakdown([(t.columns or b.columns, b.correct, t.correct) for b, t in same]),
         **{name: facts.get(name) for name in ("adapter", "padding", "shift")},
     }
-    more = {"different_prompts": len(pairs) - len(same), "identical": _identical(left, right)}
+    more = {
+        "different_prompts": len(pairs) - len(same),
+        "identical": _identical(left, right),
+        "fewer_samples": max(sum(0 < judged(item.samples) < k for item in side) for side in (base, trained)),
+    }
     found["sentence"] = words.sentence(found).to_json()
     found["warnings"] = words.warnings(found, more)
     return found
@@ -109,10 +113,11 @@ def _sampled(items: Items, k: int) -> dict[str, list[float | None]]:
     """pass@1, pass@k and maj@k of each row; all None without samples."""
     if not k:
         return {name: [None for _ in items] for name in ("pass_at_1", "pass_at_k", "maj_at_k")}
+    whole = [item.samples if judged(item.samples) >= k else () for item in items]
     return {
         "pass_at_1": [pass_at(item.samples, 1) for item in items],
-        "pass_at_k": [pass_at(item.samples, k) for item in items],
-        "maj_at_k": [majority_right(item.samples) for item in items],
+        "pass_at_k": [pass_at(samples, k) for samples in whole],
+        "maj_at_k": [majority_right(samples) for samples in whole],
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.text import Text
 
+SURE = 0.05  # McNemar's p above which a change may be chance, whatever the interval says
 SMALL = 50  # rows below which an interval is wider than most gains
 
 
@@ -41,6 +42,9 @@ def sentence(found: dict[str, Any]) -> Text:
     if paired["low"] <= 0 <= paired["high"]:
         en += " The interval contains 0: this cannot tell whether it got better."
         ko += " 구간에 0이 들어 있어 나아졌는지 알 수 없습니다."
+    elif paired["p"] > SURE:
+        en += f" So few rows changed that it may be chance (McNemar p = {paired['p']:.2f})."
+        ko += f" 달라진 행이 너무 적어 우연일 수 있습니다(McNemar p = {paired['p']:.2f})."
     elif paired["high"] < 0:
         en += " It got worse."
         ko += " 더 나빠졌습니다."
@@ -116,6 +120,13 @@ def warnings(found: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any
         said.append(("cut_off", Text(
             en=f"{percent(1 - trained['eos_rate'])} of the trained model's answers were cut off at the length limit.",
             ko=f"학습된 모델의 답 {percent(1 - trained['eos_rate'])}가 길이 제한에서 잘렸습니다.",
+        )))  # fmt: skip
+    if facts["fewer_samples"]:
+        said.append(("fewer_samples", Text(
+            en=f"{facts['fewer_samples']} rows have fewer than {found['k']} samples that could be judged; they are in "
+            "no pass@k or maj@k.",
+            ko=f"{facts['fewer_samples']}행은 채점할 수 있는 샘플이 {found['k']}개보다 적어 pass@k와 maj@k에서 "
+            "제외했습니다.",
         )))  # fmt: skip
     if found["skipped"]:
         said.append(("skipped", Text(

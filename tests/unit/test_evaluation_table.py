@@ -11,7 +11,7 @@ import pytest
 from backend.evaluation.baselines import balanced_accuracy, baselines
 from backend.evaluation.breakdown import breakdown
 from backend.evaluation.paired import mcnemar, paired
-from backend.evaluation.passk import fewest, majority_right, pass_at
+from backend.evaluation.passk import majority_right, most, pass_at
 from backend.evaluation.table import table
 from backend.evaluation.words import percent, points
 from storage.records import EvaluationItem, EvaluationSample
@@ -167,7 +167,7 @@ def test_pass_at_k_needs_k_samples_and_knows_what_it_cannot_tell() -> None:
     assert pass_at(samples(None, None), 1) is None
     with pytest.raises(ValueError, match="pass@4"):
         pass_at(samples(True, False, False), 4)
-    assert fewest([samples(True, None), samples(True, False), samples(None)]) == 1
+    assert most([samples(True, None), samples(True, False), samples(None)]) == 2
 
 
 def test_a_majority_of_no_answers_wins_and_is_wrong() -> None:
@@ -277,3 +277,25 @@ def test_rows_that_are_all_alike_are_not_certainty() -> None:
     assert found["base"]["intervals"]["maj_at_k"][1] > 0.05
     assert found["paired"]["measures"]["pass_at_k"] == {"difference": 0.0, "low": None, "high": None}
     assert found["base"]["intervals"]["mean_reward"] is None
+
+
+def test_one_row_with_few_samples_does_not_make_k_small_for_all() -> None:
+    whole = [item(r, True, samples=samples(True, False, True, False)) for r in range(59)]
+    rows = [*whole, item(59, True, samples=samples(False, None, None, None))]
+    found = table(rows, rows, FACTS)
+    assert (found["k"], found["base"]["pass_at_k"]) == (4, 1.0)
+    assert found["base"]["pass_at_1"] == pytest.approx(59 * 0.5 / 60)
+    assert (
+        "1 rows have fewer than 4 samples"
+        in next(w for w in found["warnings"] if w["id"] == "fewer_samples")["words"]["en"]
+    )
+
+
+def test_a_handful_of_rows_that_changed_may_be_chance() -> None:
+    """4 won and none lost of 60: the interval is above 0, McNemar's p is 0.125, and the sentence says so."""
+    found = table(side(set(range(20)), 60), side(set(range(24)), 60), FACTS)
+    assert found["paired"]["low"] > 0
+    assert found["paired"]["p"] == 0.125
+    assert "may be chance (McNemar p = 0.12)" in found["sentence"]["en"]
+    sure = table(side(set(range(20)), 60), side(set(range(30)), 60), FACTS)
+    assert "chance" not in sure["sentence"]["en"]
