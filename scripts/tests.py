@@ -34,7 +34,7 @@ def run(lane: str, parts: list[list[str]], options: list[str], failed: list[str]
     """The parts of one lane; what fails does not keep the next part from running."""
     for folders in parts:
         began = time.monotonic()
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *folders, *options]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--durations=15", *folders, *options]
         process = subprocess.Popen(
             command,
             cwd=PROJECT,
