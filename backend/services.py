@@ -160,8 +160,11 @@ class Services:
         return runs.find(self.reader.runs(), words)
 
     def runs(self) -> list[dict[str, Any]]:
-        """RunView of every run, the newest first, each with its held-out "accuracy": {"before", "after"}."""
-        return [self._view(run) | {"accuracy": self._held_out(run)} for run in self.reader.runs()]
+        """RunView of every run, the newest first, each with its held-out "accuracy": {"before", "after"}; of an
+        evaluation that of the base and of the trained model."""
+        runs = self.reader.runs()
+        names = {run.id: run.name for run in runs}
+        return [self._view(run, names) | {"accuracy": self._held_out(run)} for run in runs]
 
     def view(self, run_id: str) -> dict[str, Any]:
         """RunView of one run."""
@@ -177,6 +180,7 @@ class Services:
             self.reader.evaluations(run_id),
             self.reader.events(run_id),
             self._spans(run),
+            self._of(run),
         )
 
     def headline(self, run_id: str) -> dict[str, Any]:
@@ -186,6 +190,8 @@ class Services:
         run = self.get(run_id)
         evaluations = [views.evaluation_summary(evaluation) for evaluation in self.reader.evaluations(run_id)]
         ended, kind = run.ended_at is not None, views.kind_of_run(run.config)
+        if kind == "evaluate" and run.state.value == "succeeded":
+            return _found(self.evaluation.report(run_id))
         return for_run(self.reader, run_id, evaluations, ended, run.stage, kind).to_json()
 
     def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
@@ -298,8 +304,18 @@ class Services:
     def _attempts(self, run_id: str) -> list[list[int]]:
         return [[attempt.attempt, attempt.resume_step] for attempt in self.reader.attempts(run_id)]
 
-    def _view(self, run: Run) -> dict[str, Any]:
-        return views.run_view(run, self._latest(run), spans=self._spans(run))
+    def _view(self, run: Run, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return views.run_view(run, self._latest(run), spans=self._spans(run), of=self._of(run, names))
+
+    def _of(self, run: Run, names: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+        """Which run this one evaluates or controls. `names`: those of all runs, where they are known already."""
+        subject = views.subject_of(run.config)
+        if subject is None:
+            return None
+        if names is None:
+            found = self.reader.run(subject)
+            names = {} if found is None else {subject: found.name}
+        return {"id": subject, "name": names.get(subject)}
 
     def _spans(self, run: Run) -> views.Spans | None:
         """When a resumed run was running; None for one that has had a single attempt, whose row says it."""
@@ -322,13 +338,22 @@ class Services:
         return latest
 
     def _held_out(self, run: Run) -> dict[str, float | None]:
-        """Accuracy before and after training, None where there is none; read again only when the row has changed."""
+        """Accuracy before and after training (of an evaluation: of its base and its trained model), None where there is
+        none; read again only when the row has changed."""
         known = self._accuracy.get(run.id)
         if known is None or known[0] != run.revision:
             by = {evaluation.when: evaluation.accuracy for evaluation in self.reader.evaluations(run.id)}
-            known = (run.revision, views.plain({when: by.get(when) for when in ("before", "after")}))
+            sides = ("base", "trained") if views.kind_of_run(run.config) == "evaluate" else ("before", "after")
+            known = (run.revision, views.plain({"before": by.get(sides[0]), "after": by.get(sides[1])}))
             self._accuracy[run.id] = known
         return known[1]
+
+
+def _found(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The headline of an evaluation that has ended: its own sentence, as the Evaluate page says it."""
+    low, high = (report["paired"] or {}).get("low"), (report["paired"] or {}).get("high")
+    verdict = "learning" if (low or 0) > 0 else "falling" if high is not None and high < 0 else "unclear"
+    return {"verdict": verdict, "text": report["sentence"], "gain": None, "dead": None}
 
 
 def _not_drawn(config: Mapping[str, Any]) -> list[dict[str, Any]]:

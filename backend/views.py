@@ -75,10 +75,23 @@ def kind_of_run(config: Mapping[str, Any]) -> str:
     return "control" if config.get("shuffle_rewards") else "train"
 
 
-def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | None = None) -> dict[str, Any]:
+def subject_of(config: Mapping[str, Any]) -> str | None:
+    """Id of the run that an evaluation evaluates, or that a control controls; None of any other run."""
+    asked = config.get("evaluation") or {}
+    return (asked.get("run") if kind_of_run(config) == "evaluate" else config.get("control_of")) or None
+
+
+def run_view(
+    run: Run,
+    latest: Latest,
+    now: float | None = None,
+    spans: Spans | None = None,
+    of: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """RunView: a run with what may be done with it. Times are epoch seconds, lengths of time seconds.
 
     `spans`: when each attempt was running, of a run with several; between them nothing ran.
+    `of`: {"id", "name"} of the run that this one evaluates or controls; name None where it was deleted.
     """
     end = run.ended_at or (now if now is not None else time.time())
     if spans is None:
@@ -89,6 +102,7 @@ def run_view(run: Run, latest: Latest, now: float | None = None, spans: Spans | 
             "id": run.id,
             "name": run.name,
             "kind": kind_of_run(run.config),
+            "of": of,
             "state": state.value,
             "reason": run.reason,
             "reason_text": reasons.in_both(run.reason).to_json() if run.reason else None,
@@ -139,12 +153,13 @@ def show_view(
     evaluations: Iterable[Evaluation],
     events: Iterable[Event],
     spans: Spans | None = None,
+    of: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What `show --json` prints. A metric that is not finite is null; its kind stands in `metrics_not_finite`."""
     values = {metric_key(phase, name): point.value for (phase, name), point in sorted(latest.items())}
     return {
         "run": run.id,
-        **run_view(run, latest, spans=spans),
+        **run_view(run, latest, spans=spans, of=of),
         "config": plain(run.config),
         "metrics": plain(values),
         "metrics_not_finite": {name: kind for name, value in values.items() if (kind := kind_of(value))},
