@@ -62,6 +62,7 @@ TEXTS: dict[str, Text] = {
     "live.gone_time": Text(en="{time} gone", ko="{time} 경과"),
     "live.left": Text(en="about {time} left", ko="약 {time} 남음"),
     "live.took": Text(en="took {time}", ko="총 {time}"),
+    "live.rows": Text(en="{n} rows on each side", ko="양쪽 각 {n}행"),
     "live.steps_label": Text(en="Stages", ko="단계"),
     # Tiles
     "tile.reward": Text(en="reward", ko="보상"),
@@ -103,9 +104,9 @@ TEXTS: dict[str, Text] = {
     ),
     "chart.range": Text(en="{low} to {high}", ko="{low} ~ {high}"),
     # Evaluation
-    "eval.title": Text(en="Before and after, on held-out rows", ko="학습 전후 비교 (평가 데이터)"),
-    "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (평가 데이터)"),
-    "eval.rows": Text(en="{n} rows, greedy", ko="{n}개, greedy"),
+    "eval.title": Text(en="Before and after, on held-out rows", ko="학습 전후 비교 (평가 행)"),
+    "eval.title_before": Text(en="Before training, on held-out rows", ko="학습 전 평가 (평가 행)"),
+    "eval.rows": Text(en="{n} rows, greedy", ko="{n}행, greedy"),
     "eval.measure": Text(en="measure", ko="지표"),
     "eval.when": Text(en="when", ko="시점"),
     "eval.before": Text(en="before", ko="학습 전"),

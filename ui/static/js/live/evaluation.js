@@ -18,8 +18,9 @@ export class Evaluation {
   }
 
   draw(evaluations) {
-    const before = evaluations.find((one) => one.when === 'before');
-    const after = evaluations.findLast((one) => one.when === 'after');
+    const sides = evaluations.some((one) => one.when === 'base'); // an evaluation that is a run of its own
+    const before = evaluations.find((one) => one.when === (sides ? 'base' : 'before'));
+    const after = evaluations.findLast((one) => one.when === (sides ? 'trained' : 'after'));
     const key = JSON.stringify([before, after]);
     if (key === this.key) return;
     this.key = key;
@@ -28,7 +29,7 @@ export class Evaluation {
     const { h, dom } = this.ctx;
     const n = (after ?? before).n;
     const line = (t) => h('tr', {}, h('th', { t, scope: 'row' }));
-    const rows = [['eval.before', before], ['eval.after', after]].filter(([, one]) => one).map(([t, one]) => {
+    const rows = [[sides ? 'evaluate.base' : 'eval.before', before], [sides ? 'evaluate.trained' : 'eval.after', after]].filter(([, one]) => one).map(([t, one]) => {
       const row = line(t);
       row.append(...MEASURES.map((name) => this.#cell(name, one)));
       return row;
@@ -39,7 +40,7 @@ export class Evaluation {
       rows.push(row);
     }
     dom.fill(this.card,
-      h('header', { class: 'row' }, h('h2', { class: 'h3', t: after ? 'eval.title' : 'eval.title_before' }), h('span', { class: 'caption', t: 'eval.rows', vars: { n } })),
+      h('header', { class: 'row' }, h('h2', { class: 'h3', t: sides ? 'evaluate.table' : after ? 'eval.title' : 'eval.title_before' }), h('span', { class: 'caption', t: 'eval.rows', vars: { n } })),
       h('table', { class: 'measures', role: 'table', style: { '--rows': MEASURES.length + 1 } },
         h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, h('span', { class: 'visually-hidden', t: 'eval.when' })), MEASURES.map((name) => h('th', { t: `eval.${name}`, scope: 'col' })))), h('tbody', {}, rows)));
   }

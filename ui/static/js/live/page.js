@@ -34,7 +34,9 @@ class Live {
     this.controls = new Controls(this.view, ctx, () => this.charts.refresh(), () => this.charts.resetZoom());
     this.waiting = h('p', { class: 'muted empty-charts', hidden: true, t: 'live.no_points' });
     this.view.append(this.waiting);
-    this.charts = new Charts(this.view, panels, ctx, () => this.controls, (step) => ctx.state.set({ step }, { replace: true }));
+    this.charted = h('div', { class: 'charted' });
+    this.view.append(this.charted);
+    this.charts = new Charts(this.charted, panels, ctx, () => this.controls, (step) => ctx.state.set({ step }, { replace: true }));
     this.charts.onZoom = (zoomed) => (this.controls.reset.disabled = !zoomed);
     this.groups = new Groups(this.view, ctx);
     this.log = new Log(this.view, ctx);
@@ -153,8 +155,9 @@ class Live {
     this.top.headline(run);
     this.stages.draw(run);
     this.tiles.draw(store);
-    const drawn = store.has('train') || store.has('sft');
-    this.waiting.hidden = drawn || this.stages.ended;
+    const drawn = run.kind !== 'evaluate' && (store.has('train') || store.has('sft'));
+    this.charted.hidden = run.kind === 'evaluate'; // it has two sides and no steps: nothing to draw over steps
+    this.waiting.hidden = drawn || this.stages.ended || run.kind === 'evaluate';
     this.controls.node.hidden = !drawn;
     this.tiles.box.hidden = !store.has('train');
     this.groups.node.hidden = this.groupCursor === 0;

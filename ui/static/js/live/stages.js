@@ -49,6 +49,7 @@ export class Stages {
     const { t, format, dom } = this.ctx;
     const since = this.ended ? 0 : (performance.now() - this.at) / 1000;
     const parts = [];
+    if (run.kind === 'evaluate' && run.state === 'succeeded' && run.stage_total) parts.push(t('live.rows', { n: format.count(run.stage_total) }));
     if (run.total_steps && (run.last_step || run.stage === 'grpo')) parts.push(t('live.progress', { step: format.count(run.last_step), total: format.count(run.total_steps) }));
     else if (run.last_step) parts.push(t('live.progress_open', { step: format.count(run.last_step) }));
     if (run.elapsed_s !== null) parts.push(t(this.ended ? 'live.took' : 'live.gone_time', { time: format.duration(run.elapsed_s + since) }));

@@ -1,6 +1,7 @@
 // The top of the page: what the run is called, whether it learns, and what may be done with it.
 import { plain } from '../plain.js';
 import { stateBadge, updateBadge } from '../header.js';
+import { kindOf } from '../runs/columns.js';
 
 export class Top {
   constructor(root, ctx, onChange) {
@@ -9,11 +10,17 @@ export class Top {
     this.name = h('h1', { id: 'live-name' });
     this.badge = stateBadge({ state: 'queued' });
     this.attempt = h('span', { class: 'caption' });
+    this.kind = h('a', { id: 'live-kind', class: 'caption', hidden: true, onclick: (event) => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button || !this.run.of) return;
+      event.preventDefault();
+      ctx.state.set({ run: this.run.of.id });
+    } });
     this.actions = h('div', { class: 'row actions' });
     this.sentence = h('p', { id: 'live-headline', class: 'headline', 'aria-live': 'polite' });
     this.banner = h('div', { id: 'live-banner' });
+    ctx.i18n.onLanguage(() => this.run && this.#kind());
     root.append(
-      h('div', { class: 'live-top' }, h('div', { class: 'row title' }, this.name, this.badge, this.attempt), this.actions),
+      h('div', { class: 'live-top' }, h('div', { class: 'row title' }, this.name, this.badge, this.kind, this.attempt), this.actions),
       this.sentence, this.banner);
   }
 
@@ -25,6 +32,7 @@ export class Top {
     if (this.shown !== name) ctx.dom.fill(this.name, plain(name, ctx.h));
     this.shown = name;
     updateBadge(this.badge, run);
+    this.#kind();
     const last = attempts?.[attempts.length - 1];
     if (run.attempt > 1 && last) ctx.i18n.label(this.attempt, 'live.attempt', { n: run.attempt, step: last[1] });
     else ctx.dom.fill(this.attempt);
@@ -33,6 +41,15 @@ export class Top {
     this.key = key;
     this.#buttons(run);
     this.#banner(run);
+  }
+
+  /** What a run that is no training is, with the way to the run that it is of. */
+  #kind() {
+    const { run, kind, ctx } = this;
+    ctx.dom.setText(kind, kindOf(run));
+    kind.hidden = kind.textContent === '';
+    if (run.of && run.of.name !== null) kind.href = ctx.state.link({ run: run.of.id });
+    else kind.removeAttribute('href');
   }
 
   #buttons(run) {
@@ -60,7 +77,8 @@ export class Top {
       event.preventDefault();
       ctx.state.set(patch);
     } });
-    if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));
+    if (run.kind === 'evaluate' && run.of?.name) buttons.push(to('live-evaluate', 'live.evaluate', { run: run.of.id, tab: 'evaluate', evaluation: run.id }));
+    else if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));
     if (!['probe', 'evaluate'].includes(run.kind)) {
       buttons.push(to('live-chat', 'chat.open', { tab: 'chat' }), to('live-files', 'exports.open', { tab: 'runs', files: '1' }));
     }

@@ -12,8 +12,33 @@ const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
 /** Hidden characters (direction marks, controls) as symbols: a name shows all that is in it. */
 export const nameOf = (run) => visible(run.name || run.id);
 
-/** Share of the steps that are done, 0 to 1; null when nobody knows how many there are. */
-export const done = (run) => (run.total_steps > 0 ? Math.min(1, (run.last_step ?? 0) / run.total_steps) : null);
+/** 'Evaluation · quickstart-3': what a run that is no training is, and of which run; '' of a training run. */
+export function kindOf(run) {
+  if (!run.kind || run.kind === 'train') return '';
+  if (!run.of) return t(`runs.kind_${run.kind}`);
+  return t(`runs.kind_${run.kind}_of`, { name: run.of.name === null ? t('runs.kind_gone') : visible(run.of.name || run.of.id) });
+}
+
+/** Share that is done, 0 to 1: of the steps, or of the rows of both sides; null when nobody knows how many there are. */
+export function done(run) {
+  if (run.kind === 'evaluate') {
+    if (run.state === 'succeeded') return 1;
+    const at = run.stages.indexOf(run.stage);
+    return at < 0 ? null : (at + (run.stage_total ? Math.min(1, run.stage_step / run.stage_total) : 0)) / run.stages.length;
+  }
+  return run.total_steps > 0 ? Math.min(1, (run.last_step ?? 0) / run.total_steps) : null;
+}
+
+/** How far a run came, in words: an evaluation in rows of the side at hand, any other in steps. */
+function reachedWords(run) {
+  const whole = (n) => (n ?? 0).toLocaleString('en-US');
+  if (run.kind === 'evaluate') {
+    if (!run.stage_total) return t('runs.no_rows');
+    return run.state === 'succeeded' ? t('runs.rows', { n: whole(run.stage_total) }) : t('runs.rows_of', { n: whole(run.stage_step), total: whole(run.stage_total) });
+  }
+  const total = run.total_steps > 0 ? whole(run.total_steps) : DASH;
+  return run.last_step || done(run) !== null ? t('runs.steps', { step: whole(run.last_step), total }) : t('runs.no_steps');
+}
 
 const reached = (run) => run.accuracy?.after ?? run.accuracy?.before ?? run.last?.accuracy ?? null;
 
@@ -38,11 +63,14 @@ export const COLUMNS = [
   {
     key: 'name',
     sort: (run) => nameOf(run).toLowerCase(),
-    make: () => [h('a', { class: 'r-open' }), h('span', { class: 'caption r-reason', hidden: true }), h('code', { class: 'r-id' })],
+    make: () => [h('a', { class: 'r-open' }), h('span', { class: 'caption r-kind', hidden: true }), h('span', { class: 'caption r-reason', hidden: true }), h('code', { class: 'r-id' })],
     show(cell, run) {
       const link = cell.querySelector('.r-open');
       clip(link, nameOf(run));
       link.href = state.link({ run: run.id, tab: 'live' });
+      const kind = cell.querySelector('.r-kind');
+      kind.hidden = !kindOf(run);
+      clip(kind, kindOf(run));
       const reason = run.state === 'failed' || run.state === 'lost' ? t(run.reason_text ?? run.reason ?? '') : '';
       const why = cell.querySelector('.r-reason');
       why.hidden = !reason;
@@ -66,9 +94,7 @@ export const COLUMNS = [
     show(cell, run) {
       const part = done(run);
       cell.querySelector('i').style.width = `${100 * (part ?? 0)}%`;
-      const step = (run.last_step ?? 0).toLocaleString('en-US');
-      const total = run.total_steps > 0 ? run.total_steps.toLocaleString('en-US') : DASH;
-      const words = run.last_step || part !== null ? t('runs.steps', { step, total }) : t('runs.no_steps');
+      const words = reachedWords(run);
       setText(cell.querySelector('.r-steps'), run.attempt > 1 ? `${words} · ${t('runs.attempt', { n: run.attempt })}` : words);
     },
   },
@@ -87,7 +113,7 @@ export const COLUMNS = [
       const word = cell.querySelector('.r-accuracy');
       const end = after === null && !ENDED.has(run.state) ? '…' : percent(after);
       setText(word, held ? `${percent(before)} → ${end}` : percent(now));
-      const long = held ? t('runs.from_to', { before: percent(before), after: percent(after) }) : '';
+      const long = held ? t(run.kind === 'evaluate' ? 'runs.base_trained' : 'runs.from_to', { before: percent(before), after: percent(after) }) : '';
       if (word.title !== long) word.title = long;
       setText(cell.querySelector('.r-accuracy-from'), !held && now !== null ? t('runs.in_training') : '');
     },

@@ -3,7 +3,7 @@
 import { h, keyed, setText } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import * as actions from './actions.js';
-import { COLUMNS, nameOf } from './columns.js';
+import { COLUMNS, kindOf, nameOf } from './columns.js';
 
 export class RunTable {
   constructor() {
@@ -78,8 +78,8 @@ export class RunTable {
   }
 }
 
-/** Every word of `query` stands in the run's name, id, state, preset or model. */
+/** Every word of `query` stands in the run's name, kind, id, state, preset or model. */
 export function fits(run, query) {
-  const text = [nameOf(run), run.id, run.state, t(`state.${run.state}`), run.preset, run.model].filter(Boolean).join(' ').toLowerCase();
+  const text = [nameOf(run), kindOf(run), run.id, run.state, t(`state.${run.state}`), run.preset, run.model].filter(Boolean).join(' ').toLowerCase();
   return query.toLowerCase().split(/\s+/).filter(Boolean).every((word) => text.includes(word));
 }
