@@ -31,9 +31,10 @@ CLOSED = frozenset({"/gradio_api/upload", "/gradio_api/upload_progress"})
 # What of Gradio a public Space answers: the page, its look, and the signs of life. It has no endpoint of ours, so
 # whatever else it offers (calls, the queue, files of its cache, monitoring) is of use to nobody but an attacker.
 SPACE_OPEN = re.compile(
-    r"/(?:$|config$|theme\.css$|manifest\.json$|pwa_icon(?:/|$)|favicon\.ico$|robots\.txt$|static/|assets/|svelte/"
-    r"|api/|gradio_api/(?:info|startup-events|heartbeat/[\w-]{1,64}|app_id|theme\.css)$)"
+    r"/(?:\Z|config\Z|theme\.css\Z|manifest\.json\Z|pwa_icon(?:/|\Z)|favicon\.ico\Z|robots\.txt\Z|static/|assets/|svelte/"
+    r"|api/|gradio_api/(?:info|startup-events|heartbeat/[\w-]{1,64}|app_id|theme\.css)\Z)"
 )
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 CSP = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
@@ -158,6 +159,8 @@ class Guard:
         if self.door.password is not None and not self.knows_password(scope, headers):
             return 401, "A password is needed."
         path = scope.get("path", "")
+        if CONTROL.search(path):  # routes match a path that ends in a line break as if it did not
+            return 403, "That is no address."
         if path.rstrip("/") in CLOSED:
             return 403, "This page takes no uploads."
         if self.door.space and (scope["type"] == "websocket" or not SPACE_OPEN.match(path)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,7 +34,8 @@ ABOUT = ("name", "checkpoint", "run", "template_kwargs")
 class Spec:
     """The files of one side. `folder`: with the run's own weights and their manifest, None for a base or a named model;
     `adapter`: `folder` holds an adapter for `base`, else a whole model. `manifest`: the hash of the manifest, so that
-    a folder that is written again is another side. `base_manifest`: of a base that the run itself made (its warm-up).
+    a folder that is written again is another side. `base_manifest`: of a base that the run itself made (its warm-up);
+    `base_files`: names, sizes and times of a base's files where it is a folder, for the same reason.
     """
 
     name: str  # of the model, for people
@@ -42,6 +44,7 @@ class Spec:
     base: str  # a folder or a hub name
     run_dir: str = ""
     base_manifest: str = ""
+    base_files: str = ""
     folder: str = ""
     manifest: str = ""
     adapter: bool = False
@@ -69,7 +72,7 @@ def resolve(settings: Settings, reader: Reader, side: SideName) -> Spec:
     require_model(side.model)
     base = models.resolve(side.model, settings.models_dir)
     config = RunConfig(model=side.model)
-    return Spec(name=side.model, checkpoint="", run="", base=base, **_hardware(config))
+    return Spec(name=side.model, checkpoint="", run="", base=base, base_files=files_sign(base), **_hardware(config))
 
 
 def need_run(reader: Reader, run_id: str) -> Run:
@@ -105,6 +108,7 @@ def _of_run(settings: Settings, run: Run, checkpoint: str) -> Spec:
         "run_dir": str(run_dir),
         "base": base,
         "base_manifest": base_manifest,
+        "base_files": files_sign(base),
         "template_kwargs": dict(config.chat_template_kwargs or {}),
         **_hardware(config),
     }
@@ -167,6 +171,16 @@ def folder_of(run_dir: Path, checkpoint: str) -> Path:
 
 def manifest_hash(folder: Path) -> str:
     return hashlib.sha256((folder / checkpoints.MANIFEST).read_bytes()).hexdigest()
+
+
+def files_sign(base: str) -> str:
+    """Another text when a file of the folder was written anew; "" for a hub's name. No file is read."""
+    try:
+        with os.scandir(base) as entries:
+            found = sorted((entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
+    except OSError:
+        return ""
+    return hashlib.sha256(repr(found).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def available(run_dir: Path) -> list[dict[str, Any]]:

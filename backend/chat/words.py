@@ -58,6 +58,10 @@ NO_DIFFERENCE = Text(
     ko="이 프롬프트에서 두 쪽의 로짓이 완전히 같습니다(최대 차이 0). 다른 가중치를 불러왔지만 바뀌는 것이 없습니다. "
     "어댑터가 적용되지 않았거나 학습되지 않은 상태입니다.",
 )
+NOT_NUMBERS = Text(
+    en="The logits of one side are not numbers (NaN or infinite): its weights are broken, its answers mean nothing.",
+    ko="한쪽의 로짓이 숫자가 아닙니다(NaN 또는 무한대). 가중치가 망가진 상태라 답에 의미가 없습니다.",
+)
 OTHER_PROMPT = Text(
     en="The two sides read this prompt as different tokens (another tokenizer or template), so their answers are not "
     "to the same question, and their logits cannot be compared.",

@@ -20,6 +20,7 @@ BENCH_LIMIT_S = 2.0  # for one judgement that runs in a child
 BENCH_GROUPS = 50  # groups of a replay
 AUDIT_ROWS = 12
 AT_ONCE = 2  # slow looks (bench, audit, checks before a start) of all visitors together
+WAITING_LOOKS = 4  # that may wait for one of those places; the others are told to come again
 PATIENCE_S = 10.0  # that one more of them waits for its turn
 
 

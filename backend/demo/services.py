@@ -81,7 +81,7 @@ class DemoServices(Services):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.slots = Slots(limits.AT_ONCE, limits.PATIENCE_S)
+        self.slots = Slots(limits.AT_ONCE, limits.PATIENCE_S, limits.WAITING_LOOKS)
         self._begins: deque[float] = deque()
         self._beginning: set[str] = set()
         self._starting = threading.Lock()
@@ -193,8 +193,8 @@ class DemoServices(Services):
     def show(self, run_id: str) -> dict[str, Any]:
         return self._offered(super().show(run_id))
 
-    def _view(self, run: Run) -> dict[str, Any]:
-        return self._offered(super()._view(run))
+    def _view(self, run: Run, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return self._offered(super()._view(run, names))
 
     def _offered(self, view: dict[str, Any]) -> dict[str, Any]:
         mine = self.is_mine(view["id"])

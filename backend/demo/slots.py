@@ -16,16 +16,28 @@ BUSY = Text(
 
 
 class Slots:
-    def __init__(self, places: int, patience_s: float) -> None:
+    """Whoever waits holds one of the server's few threads, so only `waiting` may at a time."""
+
+    def __init__(self, places: int, patience_s: float, waiting: int) -> None:
         self._places = threading.BoundedSemaphore(places)
+        self._waiting = threading.BoundedSemaphore(waiting)
         self._patience_s = patience_s
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Hold a place. TooMany when none is free within the patience."""
-        if not self._places.acquire(timeout=self._patience_s):
-            raise TooMany(BUSY)
+        """Hold a place. TooMany when none is free within the patience, at once where as many wait as may."""
+        if not self._places.acquire(blocking=False):
+            self._wait()
         try:
             yield
         finally:
             self._places.release()
+
+    def _wait(self) -> None:
+        if not self._waiting.acquire(blocking=False):
+            raise TooMany(BUSY)
+        try:
+            if not self._places.acquire(timeout=self._patience_s):
+                raise TooMany(BUSY)
+        finally:
+            self._waiting.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -52,7 +53,12 @@ def asked(request: Mapping[str, Any], sides: Sides, tell: Tell, stopped: Callabl
         prompt = prompts[name]
         tell("start", side=name, **facts, rendered=prompt.rendered, prompt_tokens=len(prompt.ids), opened=prompt.opened)
         answers = Answers(name, side, prompt, sampling, tell, stopped)
-        answers.generate()
+        try:
+            answers.generate()
+        except RuntimeError as error:
+            if "probability tensor contains" not in str(error):
+                raise
+            raise Refused(words.NOT_NUMBERS) from error
         texts[name] = answers.texts
         first[name], speed[name] = answers.first_s, answers.tokens_per_s
         if answers.was_stopped:
@@ -250,6 +256,9 @@ def _compared(
             warnings.append(("other_prompt", words.OTHER_PROMPT))
         else:
             difference = max_logit_difference(sides["left"].model, sides["right"].model, prompts["left"].ids)
+        if difference is not None and not math.isfinite(difference):
+            warnings.append(("not_numbers", words.NOT_NUMBERS))
+            difference = None
         if difference == 0:
             warnings.append(("no_difference", words.NO_DIFFERENCE))
         if sampling["temperature"] > 0 and texts["left"] == texts["right"]:

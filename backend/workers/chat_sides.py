@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, GenerationConfig
 
 from backend.chat import words
 from backend.errors import Refused, StudioError
-from backend.workers import checkpoints, device, fingerprint
+from backend.workers import adapter, checkpoints, device, fingerprint
 from backend.workers.memory import is_out_of_memory
 
 log = logging.getLogger(__name__)
@@ -112,7 +111,7 @@ def load(spec: Mapping[str, Any]) -> Side:
     if spec["base_manifest"]:
         _verify(base, "sft", spec["run"])
     try:
-        model, tokenizer, base_folder = _models(spec, folder)
+        model, tokenizer, base_folder, base_is = _models(spec, folder)
     except StudioError:
         raise
     except Exception as error:  # libraries raise types of their own for files that are no model
@@ -135,7 +134,7 @@ def load(spec: Mapping[str, Any]) -> Side:
         eos_ids=eos_ids,
         context=getattr(model.config.get_text_config(), "max_position_embeddings", None),
         bytes=sum(p.numel() * p.element_size() for p in model.parameters()),
-        base=_base_is(spec, model),
+        base=base_is,
         kind=first.device.type,
     )
 
@@ -146,8 +145,9 @@ def _verify(folder: Path, name: str, run: str) -> None:
         raise Refused(words.bad_checkpoint(name, run, why))
 
 
-def _models(spec: Mapping[str, Any], folder: Path | None) -> tuple[Any, Any, Path | None]:
-    """(model, tokenizer, folder of the base). The tokenizer is the base's: it made the prompts of training."""
+def _models(spec: Mapping[str, Any], folder: Path | None) -> tuple[Any, Any, Path | None, str]:
+    """(model, tokenizer, folder of the base, how the base compares). The tokenizer is the base's: it made the prompts
+    of training."""
     facts = device.detect(spec["use_cpu"] or None)
     kwargs: dict[str, Any] = {**spec["init"], "dtype": getattr(torch, spec["dtype"], "auto")}
     whole = str(folder) if folder is not None and not spec["adapter"] else spec["base"]
@@ -159,15 +159,16 @@ def _models(spec: Mapping[str, Any], folder: Path | None) -> tuple[Any, Any, Pat
     if Path(whole).is_dir():
         kwargs.pop("revision", None)
     model = AutoModelForCausalLM.from_pretrained(whole, trust_remote_code=trust, **kwargs)
-    if spec["adapter"]:
-        model = PeftModel.from_pretrained(model, str(folder), is_trainable=False, use_safetensors=True)
+    base_is = _base_is(spec, model)  # now: an adapter that trained biases replaces those of the base
+    if spec["adapter"] and folder is not None:
+        model = adapter.put_on(model, folder)
     if not spec["quantization"]:
         model = model.to(torch.device(facts.kind))  # pyright: ignore[reportArgumentType]
     revision = None if Path(spec["base"]).is_dir() else spec["init"].get("revision")
     tokenizer = AutoTokenizer.from_pretrained(
         spec["base"], revision=revision, trust_remote_code=trust, padding_side="left", truncation_side="left"
     )
-    return model, tokenizer, base_folder(spec["base"], revision)
+    return model, tokenizer, base_folder(spec["base"], revision), base_is
 
 
 def base_folder(base: str, revision: str | None) -> Path | None:
@@ -197,7 +198,7 @@ def neutral(model: Any) -> None:
 
 
 def _base_is(spec: Mapping[str, Any], model: Any) -> str:
-    """Whether the model under the adapter, or the base itself, is what the run recorded when it began."""
+    """Whether the base, before an adapter is put on it, is what the run recorded when it began."""
     recorded = fingerprint.recorded_base(Path(spec["run_dir"])) if spec["run_dir"] else None
     if recorded is None or (spec["folder"] and not spec["adapter"]) or spec["quantization"]:
         return "unknown"

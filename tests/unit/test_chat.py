@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -184,11 +185,27 @@ def spec(**more: Any) -> Spec:
     return Spec(**{"name": "m", "checkpoint": "final", "run": RUN, "base": "Qwen/Qwen2.5-7B-Instruct", **more})
 
 
+def test_a_base_that_was_written_again_is_another_side(tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    model.mkdir()
+    (model / "config.json").write_text("{}")
+    (model / "model.safetensors").write_bytes(b"1")
+
+    def key() -> str:
+        found = sides.resolve(Settings(tmp_path), Reader(None), SideName(model=str(model)))  # type: ignore[arg-type]
+        return found.key
+
+    first = key()
+    assert key() == first
+    os.utime(model / "model.safetensors", ns=(1, 1))
+    assert key() != first
+
+
 def test_only_the_same_files_loaded_alike_are_one_side() -> None:
     assert spec().key == spec(name="other", checkpoint="best", template_kwargs={"a": 1}).key
     different = [
         spec(), spec(folder="/a", manifest="1"), spec(folder="/a", manifest="2"), spec(folder="/a", adapter=True),
-        spec(dtype="bfloat16"), spec(base="x"), spec(base_manifest="1"), spec(use_cpu=True),
+        spec(dtype="bfloat16"), spec(base="x"), spec(base_manifest="1"), spec(base_files="1"), spec(use_cpu=True),
     ]  # fmt: skip
     assert len({each.key for each in different}) == len(different)
 

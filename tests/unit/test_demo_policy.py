@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,7 @@ from backend.settings import Settings
 from storage import chats
 from storage.results import put_result
 from storage.runs import delete_run
+from tests.support import wait_for
 from ui.api import api_routes
 from ui.closed import CLOSED, OPEN, for_public, names
 
@@ -402,11 +404,31 @@ def test_recordings_are_opened_for_nobody_again(space: DemoServices, monkeypatch
 
 
 def test_slots_are_few_and_given_back() -> None:
-    slots = Slots(1, 0.01)
+    slots = Slots(1, 0.01, 1)
     with slots.one(), pytest.raises(TooMany), slots.one():
         raise AssertionError
     with slots.one():
         pass
+
+
+def test_few_wait_for_a_slot_and_the_others_are_told_at_once() -> None:
+    slots, free, ended = Slots(1, 60.0, 2), threading.Event(), []
+
+    def held() -> None:
+        with slots.one():
+            free.wait(60)
+            ended.append(1)
+
+    threads = [threading.Thread(target=held) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: slots._waiting._value == 0, 10, what="two that wait")
+    with pytest.raises(TooMany), slots.one():
+        raise AssertionError
+    free.set()
+    for thread in threads:
+        thread.join(10)
+    assert len(ended) == 3
 
 
 @pytest.mark.parametrize("header", [None, "", "short", "x" * 65, "ÿ" * 20, "a b" * 8, "../" * 8])

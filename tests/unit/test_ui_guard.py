@@ -161,7 +161,11 @@ def test_a_port_of_thousands_of_digits_is_refused_like_any_other() -> None:
     assert ask(LOCAL, host="127.0.0.1:" + "9" * 5000)[0] == 421
 
 
-@pytest.mark.parametrize("path", ["/gradio_api/upload", "/gradio_api/upload/", "/gradio_api/upload_progress"])
+@pytest.mark.parametrize("path", [
+        "/gradio_api/upload", "/gradio_api/upload/", "/gradio_api/upload_progress", "/gradio_api/upload\n",
+        "/gradio_api/upload/\n", "/gradio_api/upload_progress\r\n",
+    ],
+)  # fmt: skip
 def test_uploads_that_the_page_does_not_use_are_closed(path: str) -> None:
     status, _, reached = ask(LOCAL, path, "POST")
     assert (status, reached) == (403, False)
