@@ -16,6 +16,21 @@ TEXTS: dict[str, Text] = {
         en="Nothing has been compared yet. Start an evaluation above, or wait until the run has evaluated itself.",
         ko="아직 비교한 것이 없습니다. 위에서 평가를 시작하거나, 실행이 스스로 평가를 마칠 때까지 기다리세요.",
     ),
+    "evaluate.first_over": Text(
+        en="Nothing has been compared yet. Start an evaluation above.",
+        ko="아직 비교한 것이 없습니다. 위에서 평가를 시작하세요.",
+    ),
+    "evaluate.failed_run": Text(
+        en="This run failed and left no trained weights to evaluate.",
+        ko="이 실행은 실패해 평가할 가중치가 없습니다.",
+    ),
+    "evaluate.ended_run": Text(
+        en="This run ended before any trained weights were saved, so there is nothing to evaluate.",
+        ko="이 실행은 학습된 가중치를 저장하기 전에 끝나 평가할 것이 없습니다.",
+    ),
+    "evaluate.run_log": Text(en="Its log", ko="실행 로그"),
+    "evaluate.none_saved": Text(en="none saved", ko="저장된 것 없음"),
+    "evaluate.sections": Text(en="On this page", ko="이 페이지의 내용"),
     "evaluate.no_rows": Text(
         en="This run kept no held-out rows (eval_size 0), so it was never evaluated. Evaluate it on a stored set, or "
         "on rows made now.",

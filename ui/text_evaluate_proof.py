@@ -62,8 +62,9 @@ TEXTS: dict[str, Text] = {
     # While training
     "evaluate.timeline": Text(en="Held-out accuracy while training", ko="학습 중 평가 정확도"),
     "evaluate.timeline_lead": Text(
-        en="Blue: while training, on the rows that choose the best. Grey: before and after, on all held-out rows.",
-        ko="파란색: 학습 중, 최고를 고르는 행에서. 회색: 학습 전후, 모든 평가 행에서.",
+        en="Blue: while training, on the rows that choose the best; framed: the best, filled: the last. Grey: before "
+        "and after, on all held-out rows.",
+        ko="파란색: 학습 중, 최고를 고르는 행에서. 마름모는 최고, 채운 점은 마지막. 회색: 학습 전후, 모든 평가 행에서.",
     ),
     "evaluate.best": Text(en="best", ko="최고"),
     "evaluate.last": Text(en="last", ko="마지막"),
@@ -86,7 +87,7 @@ TEXTS: dict[str, Text] = {
     "evaluate.control_cost": Text(
         en="trains as long as this run did: about {time}", ko="이 실행만큼 걸립니다: 약 {time}"
     ),
-    "evaluate.run_gain": Text(en="this run's gain", ko="이 실행의 향상"),
+    "evaluate.run_gain": Text(en="gain of {name}", ko="{name}의 향상"),
     "evaluate.control_gain": Text(en="the control's gain", ko="대조 실행의 향상"),
     # Problems
     "evaluate.problems": Text(en="Problems", ko="문제별 결과"),

@@ -48,7 +48,7 @@ def of(services: Services, run: Run) -> list[dict[str, Any]]:
 
 
 def report(services: Services, run: Run) -> dict[str, Any]:
-    """{"run", "control", "state", "n", "run_gain", "control_gain", "difference", "sentence", "estimate_s"}.
+    """{"run", "name", "control", "state", "n", "run_gain", "control_gain", "difference", "sentence", "estimate_s"}.
 
     Each gain is {"difference", "low", "high"}: held-out accuracy after minus before, over the rows that all four
     answers could be judged on; "difference": the run's gain minus the control's, row by row, with a paired bootstrap
@@ -59,8 +59,9 @@ def report(services: Services, run: Run) -> dict[str, Any]:
     if original:
         run = services.get(original)
     found: dict[str, Any] = {
-        "run": run.id, "control": None, "state": None, "n": 0, "run_gain": None, "control_gain": None,
-        "difference": None, "sentence": None, "estimate_s": services.view(run.id)["elapsed_s"],
+        "run": run.id, "name": run.name or run.id, "control": None, "state": None, "n": 0,
+        "run_gain": None, "control_gain": None, "difference": None, "sentence": None,
+        "estimate_s": services.view(run.id)["elapsed_s"],
     }  # fmt: skip
     controls = _controls(services, run)
     if not controls:
@@ -69,7 +70,7 @@ def report(services: Services, run: Run) -> dict[str, Any]:
     control = next((one for one in controls if all(reading.sides(services, one))), controls[0])
     found |= {"control": control.id, "state": control.state.value}
     rows = _rows(reading.answers(services, run), reading.answers(services, control))
-    return found | compare(rows) if rows else found
+    return found | compare(rows, run.name or run.id, control.name or control.id) if rows else found
 
 
 Four = tuple[bool, bool, bool, bool]
@@ -92,8 +93,9 @@ def _key(item: EvaluationItem) -> tuple[str, str | None]:
     return item.prompt, item.ground_truth
 
 
-def compare(rows: list[Four]) -> dict[str, Any]:
-    """The gains over these rows, and the sentence."""
+def compare(rows: list[Four], run: str, control: str) -> dict[str, Any]:
+    """The gains over these rows, and the sentence, in which both runs stand by their names: on the control's own page
+    "this run" would be the wrong one."""
     gains = [_gain([(r[0], r[1]) for r in rows]), _gain([(r[2], r[3]) for r in rows])]
     apart = [(int(a) - int(b)) - (int(d) - int(c)) for b, a, c, d in rows]
     value, interval = sum(apart) / len(apart), bootstrap([float(x) for x in apart])
@@ -101,7 +103,7 @@ def compare(rows: list[Four]) -> dict[str, Any]:
     difference = {"difference": value, "low": low, "high": high}
     return {
         "n": len(rows), "run_gain": gains[0], "control_gain": gains[1], "difference": difference,
-        "sentence": sentence(gains[0], gains[1], difference, len(rows)).to_json(),
+        "sentence": sentence(gains[0], gains[1], difference, len(rows), run, control).to_json(),
     }  # fmt: skip
 
 
@@ -111,13 +113,15 @@ def _gain(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
     return {"difference": found.difference, "low": found.low, "high": found.high}
 
 
-def sentence(run: dict[str, Any], control: dict[str, Any], difference: dict[str, Any], n: int) -> Text:
+def sentence(
+    run: dict[str, Any], control: dict[str, Any], difference: dict[str, Any], n: int, name: str, other: str
+) -> Text:
     """What the control says about the run."""
     from backend.evaluation.words import points
 
     mine, theirs = points(run["difference"]), points(control["difference"])
-    en = f"On {n:,} held-out problems the run gained {mine} points, its control with shuffled rewards {theirs}."
-    ko = f"평가 문제 {n:,}개에서 이 실행은 {mine}%p, 보상을 섞은 대조 실행은 {theirs}%p 올랐습니다."
+    en = f"Change on {n:,} held-out problems: {name} {mine} points, its control ({other}, rewards shuffled) {theirs}."
+    ko = f"평가 문제 {n:,}개에서의 변화: {name} {mine}%p, 대조 실행({other}, 보상 섞음) {theirs}%p."
     low, high = difference["low"], difference["high"]
     if low is None:
         return Text(en=en, ko=ko)

@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 from backend import views
+from backend.evaluation.best_words import best_words
 from backend.headline import wilson
 from storage.reader import Reader
 from storage.records import Evaluation, Run
 
 MOMENTS = ("before", "during", "after")
+VERDICTS = ("same_step", "no_fresh_rows", "best_better", "last_better", "no_difference")
 
 
 def timeline(reader: Reader, run: Run) -> dict[str, Any]:
@@ -34,9 +36,18 @@ def timeline(reader: Reader, run: Run) -> dict[str, Any]:
             "last": during[-1] if during else None,
             "fresh": _fresh(fresh) if fresh else None,
             "verdict": result.get("verdict"),
-            "words": result.get("words"),
+            "words": _words(result, during),
         }
     )
+
+
+def _words(result: dict[str, Any], during: list[dict[str, Any]]) -> dict[str, str] | None:
+    """What the best is worth, with the steps named that were as accurate; the stored words where facts are missing."""
+    if result.get("verdict") not in VERDICTS or not {"step", "accuracy", "last_step"} <= result.keys():
+        return result.get("words")
+    same = (point for point in during if point["step"] > result["step"])
+    tied = [point["step"] for point in same if math.isclose(point["accuracy"], result["accuracy"])]
+    return best_words(result, result["last_step"], result.get("fresh"), result["verdict"], tied).to_json()
 
 
 def _point(one: Evaluation) -> dict[str, Any]:

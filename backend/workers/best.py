@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.evaluation.best_words import best_words
 from backend.evaluation.paired import paired
 from backend.headline import wilson
-from backend.text import Text
 from backend.workers import checkpoints
 from storage.records import Evaluation, EvaluationItem
 
@@ -143,10 +143,15 @@ def conclusion(
     """
     facts = {name: best[name] for name in ("step", "accuracy", "low", "high", "n")} | {"last_step": last_step}
     if best["step"] == last_step:
-        return facts | {"fresh": None, "verdict": "same_step", "words": _same_step(best).to_json()}
+        return facts | {
+            "fresh": None,
+            "verdict": "same_step",
+            "words": best_words(best, last_step, None, "same_step").to_json(),
+        }
     pair = paired([i.correct for i in fresh[1]], [i.correct for i in fresh[0]]) if fresh else None
     if pair is None:
-        return facts | {"fresh": None, "verdict": "no_fresh_rows", "words": _no_fresh(best, last_step).to_json()}
+        words = best_words(best, last_step, None, "no_fresh_rows")
+        return facts | {"fresh": None, "verdict": "no_fresh_rows", "words": words.to_json()}
     shown = {
         "n": pair.n,
         "best": (pair.both_right + pair.won) / pair.n,
@@ -156,49 +161,4 @@ def conclusion(
         "high": pair.high,
     }
     verdict = "best_better" if pair.low > 0 else "last_better" if pair.high < 0 else "no_difference"
-    return facts | {"fresh": shown, "verdict": verdict, "words": _compared(best, last_step, shown, verdict).to_json()}
-
-
-def _chosen(best: dict[str, Any]) -> Text:
-    low, high, n = f"{best['low']:.0%}", f"{best['high']:.0%}", best["n"]
-    return Text(
-        en=f"Step {best['step']} had the highest accuracy on the {n} rows that chose it: {best['accuracy']:.0%} "
-        f"(95% interval {low} to {high}).",
-        ko=f"선택에 쓴 {n}행에서 {best['step']}스텝의 정확도가 {best['accuracy']:.0%}로 가장 높았습니다"
-        f"(95% 구간 {low}~{high}).",
-    )
-
-
-def _same_step(best: dict[str, Any]) -> Text:
-    chosen = _chosen(best)
-    return Text(en=f"{chosen.en} It is the last step.", ko=f"{chosen.ko} 마지막 스텝입니다.")
-
-
-def _no_fresh(best: dict[str, Any], last_step: int) -> Text:
-    chosen = _chosen(best)
-    return Text(
-        en=f"{chosen.en} No fresh rows were left to compare it with step {last_step}, the last one, so the peak may be "
-        "luck; a smaller evaluate_rows leaves some.",
-        ko=f"{chosen.ko} 마지막 {last_step}스텝과 비교할 새 행이 없어 우연일 수 있습니다. evaluate_rows를 줄이면 "
-        "행이 남습니다.",
-    )
-
-
-def _compared(best: dict[str, Any], last_step: int, fresh: dict[str, Any], verdict: str) -> Text:
-    chosen, n = _chosen(best), fresh["n"]
-    en = f"{fresh['best']:.0%} against {fresh['last']:.0%} of the last step {last_step}"
-    ko = f"{fresh['best']:.0%}, 마지막 {last_step}스텝은 {fresh['last']:.0%}"
-    low, high = (f"{100 * fresh[side]:+.0f}".replace("-", "−") for side in ("low", "high"))
-    points = f"{100 * fresh['difference']:+.0f}".replace("-", "−")
-    told = {
-        "best_better": Text(en="The peak holds", ko="최고 가중치가 실제로 더 낫습니다"),
-        "last_better": Text(
-            en="The peak was luck: the last weights are better", ko="우연이었습니다. 마지막이 더 낫습니다"
-        ),
-        "no_difference": Text(en="The peak cannot be told from luck", ko="우연과 구별되지 않습니다"),
-    }[verdict]
-    return Text(
-        en=f"{chosen.en} {told.en}: on {n} fresh rows it has {en} (difference {points} points, 95% interval {low} to "
-        f"{high}).",
-        ko=f"{chosen.ko} {told.ko}: 새 {n}행에서 {ko}(차이 {points}%p, 95% 구간 {low}~{high}).",
-    )
+    return facts | {"fresh": shown, "verdict": verdict, "words": best_words(best, last_step, shown, verdict).to_json()}

@@ -17,7 +17,7 @@ FOUR = st.tuples(*[st.booleans()] * 4)
 
 @given(st.lists(FOUR, min_size=2, max_size=60))
 def test_the_difference_is_that_of_the_gains(rows: list[Any]) -> None:
-    found = compare(rows)
+    found = compare(rows, "a", "b")
     mine, theirs = found["run_gain"]["difference"], found["control_gain"]["difference"]
     assert found["difference"]["difference"] == pytest.approx(mine - theirs)
     assert found["difference"]["low"] <= found["difference"]["difference"] + 1e-9
@@ -25,11 +25,18 @@ def test_the_difference_is_that_of_the_gains(rows: list[Any]) -> None:
 
 
 def test_what_the_control_says() -> None:
-    taught = compare([(False, True, False, False)] * 40 + [(True, True, True, True)] * 10)
+    taught = compare(
+        [(False, True, False, False)] * 40 + [(True, True, True, True)] * 10, "walk-1", "control of walk-1"
+    )
     assert "The rewards taught +80 points" in taught["sentence"]["en"]
-    spurious = compare([(False, True, False, True)] * 20 + [(False, False, False, True), (False, True, False, False)])
+    for said in taught["sentence"].values():  # read on the page of either run: neither is "this run"
+        assert "walk-1 +80" in said
+        assert "control of walk-1" in said
+    spurious = compare(
+        [(False, True, False, True)] * 20 + [(False, False, False, True), (False, True, False, False)], "a", "b"
+    )
     assert "need not come from the rewards" in spurious["sentence"]["en"]
-    harm = compare([(True, False, True, True)] * 30)
+    harm = compare([(True, False, True, True)] * 30, "a", "b")
     assert "did harm" in harm["sentence"]["en"]
     assert all(found["sentence"]["ko"] != found["sentence"]["en"] for found in (taught, spurious, harm))
 
@@ -68,3 +75,17 @@ def test_points_the_best_and_fresh_rows() -> None:
     assert found["last"]["step"] == 10
     empty = timeline(_Reader([], {}), _Run())  # type: ignore[arg-type]
     assert empty == {"points": [], "best": None, "last": None, "fresh": None, "verdict": None, "words": None}
+
+
+def test_a_tie_is_not_called_the_highest() -> None:
+    best = {"step": 50, "accuracy": 0.96, "low": 0.91, "high": 0.98, "n": 128, "last_step": 60,
+            "verdict": "last_better", "words": {"en": "e", "ko": "k"},
+            "fresh": {"n": 128, "best": 0.92, "last": 0.98, "difference": -0.06, "low": -0.11, "high": -0.02}}  # fmt: skip
+    stored = [_at("during", step, accuracy, 128) for step, accuracy in ((40, 0.9), (50, 0.96), (60, 0.96))]
+    words = timeline(_Reader(stored, {"best": best}), _Run())["words"]  # type: ignore[arg-type]
+    assert words["en"].startswith("Steps 50 and 60 were equally accurate")
+    assert "it is worse than the last: 92% at step 50, 98% at the last step 60" in words["en"]
+    assert "−11 ~ −2" in words["ko"]
+    assert "우연" not in words["ko"], "an interval on one set of rows does not show chance"
+    alone = timeline(_Reader(stored[:2], {"best": best}), _Run())["words"]  # type: ignore[arg-type]
+    assert alone["en"].startswith("Step 50 had the highest accuracy")

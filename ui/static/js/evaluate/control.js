@@ -33,13 +33,14 @@ export class Control {
     this.why = h('div');
     this.result = h('div', { class: 'ev-control-result' });
     this.root = h('section', { class: 'card', id: 'evaluate-controls', tt: { 'aria-label': 'evaluate.control' } }, head('evaluate.control'), h('p', { class: 'muted', t: 'evaluate.control_lead' }), this.offer, this.refused, this.line, this.why, this.result);
-    onLanguage(() => this.trained && this.draw(this.trained, this.controls, this.report));
+    onLanguage(() => this.trained && this.draw(this.trained, this.controls, this.report, this.own));
   }
 
-  /** `trained`: view of the run; `controls`: its controls, newest first; `report`: the comparison, or null. */
-  draw(trained, controls, report) {
-    Object.assign(this, { trained, controls, report });
-    const may = trained && ENDED.has(trained.state) && trained.kind === 'train' && trained.stages.includes('grpo');
+  /** `trained`: view of the run; `controls`: its controls, newest first; `report`: the comparison, or null; `own`:
+   *  whether the run has measured a gain of its own, without which there is nothing to hold a control against. */
+  draw(trained, controls, report, own) {
+    Object.assign(this, { trained, controls, report, own });
+    const may = own && trained && ENDED.has(trained.state) && trained.kind === 'train' && trained.stages.includes('grpo');
     this.root.hidden = !trained || (!may && controls.length === 0 && !report?.sentence);
     if (this.root.hidden) return;
     if (this.of !== trained.id) fill(this.refused);
@@ -66,11 +67,13 @@ export class Control {
   #result(report) {
     const gains = ['run_gain', 'control_gain', 'difference'].filter((name) => known(report?.[name]?.difference));
     if (!moved(this, [report, gains])) return;
+    // By name: on the control's own page "this run" would be the wrong one.
+    const title = (name) => () => t(`evaluate.${name}`, { name: visible(report.name ?? report.run ?? '') });
     if (!report?.sentence && !gains.length) return void fill(this.result);
     fill(this.result, report.sentence ? h('p', { class: 'ev-said strong', t: report.sentence }) : null,
-      gains.length ? intervals(gains.map((name) => ({ name, title: `evaluate.${name}`, marks: [{ kind: name === 'control_gain' ? 'base' : name === 'run_gain' ? 'trained' : 'difference', ...report[name], value: report[name].difference, words: () => words(report[name]) }] })),
+      gains.length ? intervals(gains.map((name) => ({ name, title: title(name), marks: [{ kind: name === 'control_gain' ? 'base' : name === 'run_gain' ? 'trained' : 'difference', ...report[name], value: report[name].difference, words: () => words(report[name]) }] })),
         about(gains.flatMap((name) => [report[name].difference, report[name].low, report[name].high]), (at) => (at === 0 ? '0' : points(at).replace(/\.0$/, '')))) : null,
-      h('ul', { class: 'ev-plain caption num' }, gains.map((name) => h('li', null, h('span', { class: 'strong', t: `evaluate.${name}` }), ': ', h('span', { t: () => words(report[name]) })))));
+      h('ul', { class: 'ev-plain caption num' }, gains.map((name) => h('li', null, h('span', { class: 'strong', t: title(name) }), ': ', h('span', { t: () => words(report[name]) })))));
   }
 
   async #begin() {

@@ -57,7 +57,9 @@ export class Form {
 
   #checkpoints() {
     const before = this.checkpoint.value;
-    keyed(this.checkpoint, this.found, (one) => one.name, (one) => h('option', { value: one.name }), (option, one) => setText(option, named(one)));
+    const all = this.found.length ? this.found : [{ name: '' }];
+    keyed(this.checkpoint, all, (one) => one.name, (one) => h('option', { value: one.name }), (option, one) => setText(option, one.name ? named(one) : t('evaluate.none_saved')));
+    this.checkpoint.disabled = this.found.length === 0;
     if (this.found.some((one) => one.name === before)) this.checkpoint.value = before;
   }
 

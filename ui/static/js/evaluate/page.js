@@ -2,6 +2,8 @@
 import { Breakdown } from './breakdown.js';
 import { Control } from './control.js';
 import { Form } from './form.js';
+import { Jump } from './jump.js';
+import { ours } from './parts.js';
 import { Plot } from './plot.js';
 import { Problems } from './problems.js';
 import { Progress, ended } from './progress.js';
@@ -39,9 +41,10 @@ class Page {
     this.timeline = new Timeline();
     this.control = new Control(() => this.poller.now());
     this.problems = new Problems();
-    this.measured = h('div', { class: 'ev-measured' }, this.table.root, h('div', { class: 'ev-beside' }, this.plot.root, this.table.facts));
+    this.measured = h('div', { class: 'ev-measured', id: 'evaluate-measured' }, this.table.root, h('div', { class: 'ev-beside' }, this.plot.root, this.table.facts));
     this.found = [this.measured, this.breakdown.root, this.proof.root, this.shift.root];
-    this.view.append(this.top.root, this.form.root, this.progress.root, this.top.sentence, this.top.warnings, this.none, ...this.found, this.timeline.root, this.control.root, this.problems.root);
+    this.jump = new Jump([['evaluate.table', this.measured], ['evaluate.breakdown', this.breakdown.root], ['evaluate.proof', this.proof.root], ['evaluate.shift', this.shift.root], ['evaluate.timeline', this.timeline.root], ['evaluate.control', this.control.root], ['evaluate.problems', this.problems.root]]);
+    this.view.append(this.top.root, this.form.root, this.progress.root, this.top.sentence, this.jump.root, this.top.warnings, this.none, ...this.found, this.timeline.root, this.control.root, this.problems.root);
     root.append(this.offline, this.empty, this.loading, this.view);
     ctx.state.onChange(() => this.poller.now());
     ctx.onTab(() => ctx.isOpen('evaluate') && this.poller.now());
@@ -141,6 +144,30 @@ class Page {
     return going ? TICK : IDLE;
   }
 
+  /** What can be done with a run that has nothing to evaluate: go on with it, or see why it ended. */
+  #ways(run) {
+    const { h, api, state, toast, runlist } = this.ctx;
+    const resume = async (event) => {
+      const button = event.currentTarget;
+      button.disabled = true;
+      try {
+        await api.post(`/api/runs/${encodeURIComponent(run.id)}/resume`, {});
+        await runlist.refresh();
+        state.set({ run: run.id, tab: 'live' });
+      } catch (error) {
+        toast(error.error ?? String(error), 'error');
+      }
+      button.disabled = false;
+    };
+    return h('div', { class: 'row' },
+      run.can.resume ? h('button', { id: 'evaluate-run-resume', class: 'btn', type: 'button', t: 'runs.resume', onclick: resume }) : null,
+      h('a', { class: 'btn', t: 'evaluate.run_log', href: state.link({ run: run.id, tab: 'live' }), onclick: (event) => {
+        if (!ours(event)) return;
+        event.preventDefault();
+        state.set({ run: run.id, tab: 'live' });
+      } }));
+  }
+
   #chosen(run, { evaluations, own }) {
     const { evaluation } = this.ctx.state.get();
     if (evaluation === 'own' && own) return 'own';
@@ -180,11 +207,11 @@ class Page {
   #draw(overview, trained, chosen, one) {
     const { h, dom } = this.ctx;
     this.overview = overview;
-    this.top.draw(trained, overview, chosen);
+    this.top.draw(trained, overview, chosen, barren(overview));
     const heldOut = (overview.run?.settings?.eval_size ?? 0) > 0;
     if (overview.run) this.form.use(overview.run, overview.checkpoints, heldOut);
     if (this.folded === null) {
-      this.folded = Boolean(chosen) || !overview.run;
+      this.folded = Boolean(chosen) || !overview.run || barren(overview);
       this.form.root.hidden = this.folded;
       this.top.mark(!this.folded);
     }
@@ -199,14 +226,20 @@ class Page {
     if (!this.problems.root.hidden) this.problems.draw(report.run, this.key, report.paired);
     if (overview.run) this.timeline.draw(overview.run.id, this.curve);
     else this.timeline.root.hidden = true;
-    this.control.draw(overview.run, overview.controls, this.compared);
-    const words = measured ? null : one && !ended(one) ? 'evaluate.soon' : !chosen ? (heldOut ? 'evaluate.first' : 'evaluate.no_rows') : one ? this.refused : this.refused ?? 'evaluate.first';
+    this.control.draw(overview.run, overview.controls, this.compared, overview.own);
+    const first = () => (barren(overview) ? (overview.run.state === 'failed' ? 'evaluate.failed_run' : 'evaluate.ended_run') : !heldOut ? 'evaluate.no_rows' : ended(overview.run) ? 'evaluate.first_over' : 'evaluate.first');
+    const words = measured ? null : one && !ended(one) ? 'evaluate.soon' : !chosen ? first() : one ? this.refused : this.refused ?? first();
     this.none.hidden = !words;
-    if (this.said !== JSON.stringify(words)) dom.fill(this.none, words ? h('p', { class: 'muted', t: words }) : null);
-    this.said = JSON.stringify(words);
+    const key = JSON.stringify([words, overview.run?.id, overview.run?.can.resume]);
+    if (this.said !== key) dom.fill(this.none, words ? h('p', { class: 'muted', t: words }) : null, words && !chosen && barren(overview) ? this.#ways(overview.run) : null);
+    this.said = key;
+    this.jump.draw();
     this.#show(this.view);
   }
 }
+
+/** A run that has ended and left nothing that could be evaluated. */
+const barren = ({ run, checkpoints, own }) => Boolean(run) && ended(run) && checkpoints.length === 0 && !own;
 
 /** An answer that the page can do without: null where it is refused. */
 async function ask(api, path) {

@@ -44,7 +44,7 @@ export class Table {
   #beside(baselines) {
     const { base, trained } = this.report;
     const same = (key, share, more = null) => (known(share) ? h('tr', { class: 'ev-sub', role: 'row', data: { measure: key } }, h('th', { scope: 'row', role: 'rowheader' }, h('span', { t: `evaluate.b_${key}` }), more),
-      h('td', { class: 'num ev-both', colspan: 2, role: 'cell' }, percent(share, 1)), h('td', { class: 'num', role: 'cell' }, DASH)) : null);
+      ['base', 'trained'].map(() => h('td', { class: 'num', role: 'cell' }, percent(share, 1))), h('td', { class: 'num', role: 'cell' }, DASH)) : null);
     const answer = baselines?.majority_answer;
     return [
       known(base.strict) || known(trained.strict) ? this.#row('strict', 'evaluate.b_strict', {}, 'ev-sub') : null,
@@ -73,7 +73,7 @@ export class Table {
       fact('evaluate.n', count(report.n), 'evaluate.n_title'),
       fact('evaluate.skipped', count(report.skipped), 'evaluate.skipped_title'),
       fact('evaluate.left_out', count(report.left_out), 'evaluate.left_out_title'),
-      fact('evaluate.p', known(paired.p) ? pValue(paired.p) : DASH, 'evaluate.p_title'),
+      fact('evaluate.p', known(paired.p) && paired.won + paired.lost > 0 ? pValue(paired.p) : DASH, 'evaluate.p_title'),
       fact('evaluate.won_lost', h('span', null, known(paired.won) ? `${count(paired.won)} / ${count(paired.lost)}` : DASH), 'evaluate.won_lost_title'),
     ];
   }

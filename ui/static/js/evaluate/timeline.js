@@ -6,7 +6,8 @@ import { onLanguage, t } from '../i18n.js';
 import { between, csv, head, known, moved } from './parts.js';
 
 const HEIGHT = 232;
-const EDGE = { left: 44, right: 16, top: 26, bottom: 34 };
+const EDGE = { left: 44, right: 52, top: 26, bottom: 34 };
+const BESIDE = 22; // px that `after` stands beside the last step: both were measured at it, on other rows
 
 /** Measured while training, on the rows that choose the best; before and after are over all held-out rows. */
 const chooses = (one) => !['before', 'after'].includes(one.when);
@@ -54,23 +55,29 @@ export class Timeline {
     const ticks = this.width < 460 ? 4 : 8;
     const every = Math.max(1, Math.ceil(most / ticks / 5) * 5);
     for (let step = 0; step <= most; step += every) picture.append(svg('text', { x: x(step), y: HEIGHT - EDGE.bottom + 18, class: 'ev-tick', 'text-anchor': 'middle' }, count(step)));
-    picture.append(svg('text', { x: this.width - EDGE.right, y: HEIGHT - 2, class: 'ev-tick', 'text-anchor': 'end' }, t('app.step')));
+    picture.append(svg('text', { x: this.width - 16, y: HEIGHT - 2, class: 'ev-tick', 'text-anchor': 'end' }, t('app.step')));
     picture.append(svg('polyline', { points: points.filter(chooses).map((one) => `${x(one.step)},${y(one.accuracy)}`).join(' '), class: 'ev-line' }));
+    const at = (one) => x(one.step) + (one.when === 'after' ? BESIDE : 0);
     for (const one of points) {
       const title = svg('title', {}, this.#say(one));
-      const whisker = known(one.low) && known(one.high) ? svg('line', { x1: x(one.step), x2: x(one.step), y1: y(one.low), y2: y(one.high), class: 'ev-whisker' }) : '';
-      picture.append(svg('g', { class: chooses(one) ? 'ev-at' : 'ev-at ev-whole' }, title, whisker, svg('circle', { cx: x(one.step), cy: y(one.accuracy), r: 4.5 })));
+      const whisker = known(one.low) && known(one.high) ? svg('line', { x1: at(one), x2: at(one), y1: y(one.low), y2: y(one.high), class: 'ev-whisker' }) : '';
+      picture.append(svg('g', { class: chooses(one) ? 'ev-at' : 'ev-at ev-whole' }, title, whisker, svg('circle', { cx: at(one), cy: y(one.accuracy), r: 4.5 })));
     }
-    const flag = (one, kind, up) => {
-      if (!known(one?.step) || !known(one.accuracy)) return;
-      const [cx, cy] = [x(one.step), y(one.accuracy)];
-      const end = cx > this.width - 90 ? 'end' : cx < EDGE.left + 40 ? 'start' : 'middle';
-      const shape = kind === 'best' ? svg('path', { d: `M${cx},${cy - 8} l8,8 l-8,8 l-8,-8 z`, class: 'ev-best' }) : svg('rect', { x: cx - 7, y: cy - 7, width: 14, height: 14, class: 'ev-last' });
-      picture.append(shape, svg('text', { x: cx, y: up ? cy - 13 : cy + 22, class: 'ev-flag', 'text-anchor': end }, t(`evaluate.${kind}`)));
+    const there = (one) => known(one?.step) && known(one.accuracy);
+    const spot = (one) => [x(one.step), y(one.accuracy)];
+    const say = (one, names, up) => {
+      const [cx, cy] = spot(one);
+      const anchor = cx > this.width - 140 ? 'end' : cx < EDGE.left + 40 ? 'start' : 'middle';
+      picture.append(svg('text', { x: anchor === 'end' ? cx + 10 : cx, y: up ? cy - 13 : cy + 24, class: 'ev-flag', 'text-anchor': anchor }, `${names.map((name) => t(`evaluate.${name}`)).join(' · ')} ${percent(one.accuracy, 1)}`));
     };
-    const together = best?.step === last?.step;
-    flag(last, 'last', false);
-    flag(best, 'best', !together || y(best?.accuracy ?? 0) > EDGE.top + 24);
+    // The best is framed, the last step is filled: shapes that can be told apart where both are one point.
+    if (there(best)) picture.append(svg('path', { d: `M${spot(best)[0]},${spot(best)[1] - 9} l9,9 l-9,9 l-9,-9 z`, class: 'ev-best' }));
+    if (there(last)) picture.append(svg('circle', { cx: spot(last)[0], cy: spot(last)[1], r: 4.5, class: 'ev-last' }));
+    if (there(best) && there(last) && best.step === last.step) say(best, ['best', 'last'], y(best.accuracy) > EDGE.top);
+    else {
+      if (there(best)) say(best, ['best'], true);
+      if (there(last)) say(last, ['last'], false);
+    }
     fill(this.chart, picture);
     const side = (key, one, n) => (known(one?.accuracy) ? h('li', null, `${t(key, { step: known(one.step) ? count(one.step) : '–', n: known(n) ? count(n) : '–' })}: ${percent(one.accuracy, 1)} (${between('accuracy', [one.low, one.high])})`) : null);
     fill(this.facts, side('evaluate.best_at', best), side('evaluate.last_at', last), side('evaluate.best_fresh', fresh?.best, fresh?.n), side('evaluate.last_fresh', fresh?.last, fresh?.n));

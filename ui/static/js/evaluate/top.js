@@ -23,13 +23,14 @@ export class Top {
     onLanguage(() => this.trained && this.#say());
   }
 
-  /** The trained run (or the evaluation that stands alone), all that there is to choose from, and what is chosen. */
-  draw(trained, overview, chosen) {
+  /** The trained run (or the evaluation that stands alone), all that there is to choose from, what is chosen, and
+   *  whether there is nothing that could be evaluated. */
+  draw(trained, overview, chosen, barren) {
     Object.assign(this, { trained, overview, chosen });
     const name = trained.name || trained.id;
     if (this.shown !== name) fill(this.name, plain(name, h));
     this.shown = name;
-    this.open.hidden = !overview.run;
+    this.open.hidden = !overview.run || barren;
     this.#say();
   }
 
