@@ -31,7 +31,7 @@ FORM: dict[str, Text] = {
     "chat.next": Text("Next problem", "다음 문제"),
     "chat.random": Text("Random", "무작위"),
     "chat.problem_at": Text("problem {n} of {total}", "{total}개 중 {n}번째 문제"),
-    "chat.no_rows": Text("The chosen run holds out no rows.", "선택한 실행에는 평가용 행이 없습니다."),
+    "chat.no_rows": Text("The chosen run holds out no rows.", "선택한 실행에는 평가 행이 없습니다."),
     "chat.prompt": Text("Prompt", "프롬프트"),
     "chat.truth": Text("ground truth", "정답"),
     "chat.truth_optional": Text(

@@ -146,7 +146,7 @@ BRING: dict[str, Text] = {
     "data.chat": Text("As a conversation", "대화 형식으로"),
     "data.chat_help": Text(
         "For models with a chat template. Base models take plain text.",
-        "채팅 템플릿이 있는 모델용입니다. 베이스 모델은 일반 글을 씁니다.",
+        "채팅 템플릿이 있는 모델용입니다. 템플릿이 없는 모델은 일반 글을 씁니다.",
     ),
     "data.try_rewards": Text("Try the ground truths with", "정답을 읽어 볼 보상"),
     "data.try_rewards_help": Text(

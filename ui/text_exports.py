@@ -25,11 +25,11 @@ WEIGHTS: dict[str, Text] = {
     "exports.what_model": Text("whole model", "전체 모델"),
     "exports.about_adapter": Text(
         "The LoRA adapter alone: small, and it needs its base model to run.",
-        "LoRA 어댑터만 내보냅니다. 작지만 쓰려면 바탕 모델이 있어야 합니다.",
+        "LoRA 어댑터만 내보냅니다. 작지만 쓰려면 기준 모델이 있어야 합니다.",
     ),
     "exports.about_merged": Text(
         "Base and adapter as one model in safetensors: larger, and it runs by itself.",
-        "바탕 모델과 어댑터를 합친 safetensors 모델입니다. 크지만 혼자서 실행됩니다.",
+        "기준 모델과 어댑터를 합친 safetensors 모델입니다. 크지만 혼자서 실행됩니다.",
     ),
     "exports.about_model": Text(
         "All weights in safetensors; this run trained the whole model.",

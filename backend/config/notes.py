@@ -54,7 +54,7 @@ def _data(config: RunConfig, facts: Facts) -> Iterable[Note]:
     if config.eval_size == 0 and (config.evaluate_before or config.evaluate_after):
         text = Text(
             "no held-out rows: the evaluations before and after are left out",
-            "평가용 행이 없어 학습 전후 평가를 하지 않습니다",
+            "평가 행이 없어 학습 전후 평가를 하지 않습니다",
         )
         yield Note("warn", "eval_size", text, "no_eval")
     if config.eval_strategy == "steps" and config.eval_steps is None:

@@ -86,7 +86,7 @@ def compare(
                 Text(
                     en=f"the merged weights are as far from the trained ones ({apart:.3g} in a logit) as the base is "
                     f"({change:.3g}): the adapter is not in them",
-                    ko=f"병합한 가중치와 학습된 가중치의 차이(로짓 {apart:.3g})가 바탕 모델과의 차이({change:.3g})"
+                    ko=f"병합한 가중치와 학습된 가중치의 차이(로짓 {apart:.3g})가 기준 모델과의 차이({change:.3g})"
                     "만큼 큽니다. 어댑터가 병합되지 않았습니다",
                 )
             )

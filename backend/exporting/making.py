@@ -31,7 +31,7 @@ STAGES = {
     "check": Text(en="checking the weights against their manifest", ko="가중치를 매니페스트와 대조하는 중"),
     "load": Text(en="loading the trained weights", ko="학습된 가중치를 불러오는 중"),
     "answers": Text(en="noting what the trained weights answer", ko="학습된 가중치의 답을 기록하는 중"),
-    "merge": Text(en="merging base and adapter", ko="바탕 모델과 어댑터를 병합하는 중"),
+    "merge": Text(en="merging base and adapter", ko="기준 모델과 어댑터를 병합하는 중"),
     "save": Text(en="writing the weights", ko="가중치를 쓰는 중"),
     "copy": Text(en="copying the files", ko="파일을 복사하는 중"),
     "verify": Text(en="loading it in a fresh process and comparing", ko="새 프로세스에서 불러와 답을 비교하는 중"),

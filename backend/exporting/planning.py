@@ -66,7 +66,7 @@ def plan(settings: Settings, run: Run, what: str, checkpoint: str, *, hashes: bo
         raise Refused(
             Text(
                 en="what='model': this run trained an adapter; take merged (base and adapter as one) or adapter",
-                ko="what='model': 어댑터를 학습한 실행입니다. merged(바탕 모델과 병합)나 adapter를 고르세요",
+                ko="what='model': 어댑터를 학습한 실행입니다. merged(기준 모델과 병합)나 adapter를 고르세요",
             )
         )
     if not source.adapter and what == "adapter":
@@ -86,7 +86,7 @@ def plan(settings: Settings, run: Run, what: str, checkpoint: str, *, hashes: bo
             Text(
                 en=f"Trained on a 4-bit base; here base and adapter are merged in {dtype} from the base's full "
                 "weights, which answer a little differently from the 4-bit ones.",
-                ko=f"4비트 모델 위에서 학습했습니다. 병합은 양자화하지 않은 바탕 모델로 {dtype}에서 하므로 4비트일 "
+                ko=f"4비트 모델 위에서 학습했습니다. 병합은 양자화하지 않은 기준 모델로 {dtype}에서 하므로 4비트일 "
                 "때와 답이 조금 다를 수 있습니다.",
             )
         )
@@ -94,7 +94,7 @@ def plan(settings: Settings, run: Run, what: str, checkpoint: str, *, hashes: bo
         notes.append(
             Text(
                 en=f"The adapter stands on {base.shown}, which is on this machine only; for elsewhere take merged.",
-                ko=f"이 어댑터의 바탕 모델({base.shown})은 이 컴퓨터에만 있습니다. 다른 곳에서 쓰려면 merged로 "
+                ko=f"이 어댑터의 기준 모델({base.shown})은 이 컴퓨터에만 있습니다. 다른 곳에서 쓰려면 merged로 "
                 "내보내세요.",
             )
         )

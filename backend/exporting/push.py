@@ -122,7 +122,7 @@ def _why_not(run: Run, what: str, base: sources.Base | None) -> Text | None:
         return Text(
             en=f"what=adapter: it stands on {base.shown}, which is on this machine only, so nobody could load it; "
             "send merged instead",
-            ko=f"what=adapter: 바탕 모델({base.shown})이 이 컴퓨터에만 있어 아무도 불러올 수 없습니다. merged로 "
+            ko=f"what=adapter: 기준 모델({base.shown})이 이 컴퓨터에만 있어 아무도 불러올 수 없습니다. merged로 "
             "올리세요",
         )
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):

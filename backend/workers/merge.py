@@ -85,7 +85,7 @@ def _load(request: dict[str, Any]) -> tuple[Any, str | None]:
             Text(
                 en=f"the model under the adapter ({request['shown']}) is not the one that this run began from: its "
                 "weights have changed since. Bring that model back, then export again.",
-                ko=f"어댑터의 바탕 모델({request['shown']})이 학습을 시작할 때의 모델과 다릅니다. 그 뒤에 가중치가 "
+                ko=f"어댑터의 기준 모델({request['shown']})이 학습을 시작할 때의 모델과 다릅니다. 그 뒤에 가중치가 "
                 "바뀌었습니다. 원래 모델로 되돌린 뒤 다시 내보내세요.",
             )
         )

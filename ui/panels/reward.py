@@ -19,6 +19,6 @@ PANEL = Panel(
         Series("eval_rewards/*/mean", Text(en="{0}, evaluation", ko="{0} 평가"), "reward", "eval", "points"),
         Series("eval_reward", Text(en="total, evaluation", ko="합계 평가"), "ink", "eval", "points"),
         # Made by the page out of the evaluations before and after: mean reward of greedy completions.
-        Series("evaluation/mean_reward", Text(en="held out, greedy", ko="검증, greedy"), "ink", "eval", "points"),
+        Series("evaluation/mean_reward", Text(en="held out, greedy", ko="평가 행, greedy"), "ink", "eval", "points"),
     ),
 )

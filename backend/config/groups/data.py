@@ -49,7 +49,7 @@ class DataSettings(BaseModel):
     )
     eval_size: int = setting(
         200,
-        T("Held-out rows", "평가용 행 수"),
+        T("Held-out rows", "평가 행 수"),
         T(
             "Rows kept away from training for the evaluations before, during and after. 0: none.",
             "학습에 쓰지 않고 전·중·후 평가에 쓰는 행 수. 0이면 떼어 두지 않습니다.",

@@ -140,7 +140,7 @@ def rows_to_evaluate(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.eval_strategy != "no" and config.eval_size == 0:
         text = Text(
             "evaluation during training needs held-out rows: eval_size is 0",
-            "학습 중 평가에는 평가용 행이 필요한데 eval_size가 0입니다",
+            "학습 중 평가에는 평가 행이 필요한데 eval_size가 0입니다",
         )
         yield Problem("eval_strategy", config.eval_strategy, text, ["no", change("eval_size", 200)], "no_eval_rows")
 
