@@ -16,6 +16,7 @@ from backend.evaluation.stats import LEVEL, RESAMPLES, Interval, bootstrap
 
 # Jeffreys' prior on (won, lost, neither).
 PRIOR = 0.5
+EXACT = 1000  # changed rows up to which McNemar's test is summed in whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +74,19 @@ def mcnemar(won: int, lost: int) -> float:
     """The exact two-sided p-value of McNemar's test (McNemar 1947): under no difference a row that changed is as
     likely won as lost, so the smaller count is binomial with one half. 1.0 where no row changed.
 
-    Linear in the count: terms are summed from the largest down, each from the one before it, and stop where they no
-    longer add anything. What is below the smallest double is 0."""
+    Exact for up to EXACT changed rows. Beyond, linear in the count: terms are summed from the largest down, each from
+    the one before it, and stop where they no longer add anything; what is below the smallest double is 0."""
     changed, fewer = won + lost, min(won, lost)
-    log_term = _log_comb(changed, fewer) - changed * math.log(2)
+    if changed <= EXACT:
+        return min(1.0, 2 * sum(math.comb(changed, k) for k in range(fewer + 1)) / 2**changed)
     total = term = 1.0
     for k in range(fewer, 0, -1):
         term *= k / (changed - k + 1)
         total += term
         if term < total * 1e-17:
             break
-    return min(1.0, 2 * total * math.exp(log_term))
-
-
-def _log_comb(n: int, k: int) -> float:
-    """Logarithm of n over k; exact counts where they are small enough to be quick."""
-    if n <= 1000:
-        return math.log(math.comb(n, k))
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    largest = math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1)
+    return min(1.0, 2 * total * math.exp(largest - changed * math.log(2)))
 
 
 def difference(

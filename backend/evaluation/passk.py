@@ -35,16 +35,21 @@ def majority_right(samples: Samples) -> float | None:
 
     All right answers are one, however they are written. Wrong ones are told apart by what was extracted, as it is
     written (8 and 8.0 are two, which is kind to the right one); samples without an answer are one too, and can win.
-    None where no sample could be judged, and where the scorer extracts nothing at all, since nobody can then tell which
-    of the wrong answers are the same.
+    None where no sample could be judged.
     """
     judged = [sample for sample in samples if sample.correct is not None]
-    if not judged or all(sample.extracted is None for sample in judged):
+    if not judged:
         return None
     votes = Counter((True, "") if s.correct else (False, (s.extracted or "").strip()) for s in judged)
     most = max(votes.values())
     first = [answer for answer, count in votes.items() if count == most]
     return sum(right for right, _ in first) / len(first)
+
+
+def extracts(rows: Sequence[Samples]) -> bool:
+    """Whether the scorer says of any sample what it read in it. One that never does (many a reward of one's own) leaves
+    nobody able to tell which wrong answers are the same, and there is no majority then."""
+    return any(sample.extracted is not None for samples in rows for sample in samples)
 
 
 def judged(samples: Samples) -> int:

@@ -13,7 +13,7 @@ from backend.evaluation import words
 from backend.evaluation.baselines import balanced_accuracy, baselines
 from backend.evaluation.breakdown import breakdown
 from backend.evaluation.paired import difference, paired
-from backend.evaluation.passk import judged, majority_right, most, pass_at
+from backend.evaluation.passk import extracts, judged, majority_right, most, pass_at
 from backend.evaluation.stats import chance, mean, share
 from storage.records import EvaluationItem
 
@@ -35,7 +35,8 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     """Both sides' items in the order of the rows; a side that is not at its end yet is compared as far as it goes.
 
     `facts`: {"run", "evaluated", "checkpoint", "data", "state", "left_out", "adapter", "padding", "shift"}, handed on
-    as they are. Rows whose prompts differ between the sides are no pair: they are left out, with a warning.
+    as they are, and "weights" (see words). Rows whose prompts differ between the sides are no pair: they are left out,
+    with a warning.
     The answer is described where it is promised: EvaluationService.report.
     """
     pairs = list(zip(base, trained, strict=False))
@@ -45,6 +46,7 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     rows = max(len(base), len(trained))
     longer = base if len(base) >= len(trained) else trained
     k = min((n for n in (most([item.samples for item in side]) for side in (base, trained) if side) if n), default=0)
+    told = extracts([item.samples for side in (base, trained) for item in side])
     truths = [item.ground_truth for item in longer]
     plain = baselines(truths)
     found: dict[str, Any] = {
@@ -54,9 +56,9 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
         "skipped": sum(b.correct is None or t.correct is None for b, t in pairs) if pairs else _unjudged(longer),
         "left_out": facts.get("left_out") or 0,
         "k": k,
-        "base": _side(base, left, right, k),
-        "trained": _side(trained, right, left, k),
-        "paired": None if compared is None else _paired(compared, left, right, k),
+        "base": _side(base, left, right, k, told),
+        "trained": _side(trained, right, left, k, told),
+        "paired": None if compared is None else _paired(compared, left, right, k, told),
         "baselines": {
             "majority": plain.majority,
             "majority_answer": plain.answer,
@@ -71,6 +73,7 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     more = {
         "different_prompts": len(pairs) - len(same),
         "identical": _identical(left, right),
+        "weights": facts.get("weights"),
         "fewer_samples": max(sum(0 < judged(item.samples) < k for item in side) for side in (base, trained)),
     }
     found["sentence"] = words.sentence(found).to_json()
@@ -88,7 +91,7 @@ def _identical(base: Items, trained: Items) -> int:
     return len(base) if len(base) > 1 and alike else 0
 
 
-def _side(items: Items, paired_items: Items, others: Items, k: int) -> dict[str, Any] | None:
+def _side(items: Items, paired_items: Items, others: Items, k: int, told: bool) -> dict[str, Any] | None:
     if not items:
         return None
     side: dict[str, Any] = {"n": len(items) - _unjudged(items), "intervals": {}}
@@ -103,31 +106,31 @@ def _side(items: Items, paired_items: Items, others: Items, k: int) -> dict[str,
     side["paired_accuracy"] = share(both)[0]
     side["balanced_accuracy"] = balanced_accuracy([i.ground_truth for i in items], [i.correct for i in items])
     side["same_answer"] = len(items) > 1 and len({item.completion for item in items}) == 1
-    for name, values in _sampled(items, k).items():
+    for name, values in _sampled(items, k, told).items():
         side[name], interval, _ = chance(values)
         side["intervals"][name] = None if interval is None else list(interval)
     return side
 
 
-def _sampled(items: Items, k: int) -> dict[str, list[float | None]]:
-    """pass@1, pass@k and maj@k of each row; all None without samples."""
+def _sampled(items: Items, k: int, told: bool) -> dict[str, list[float | None]]:
+    """pass@1, pass@k and maj@k of each row; all None without samples. `told`: the scorer says what it reads."""
     if not k:
         return {name: [None for _ in items] for name in ("pass_at_1", "pass_at_k", "maj_at_k")}
     whole = [item.samples if judged(item.samples) >= k else () for item in items]
     return {
         "pass_at_1": [pass_at(item.samples, 1) for item in items],
         "pass_at_k": [pass_at(samples, k) for samples in whole],
-        "maj_at_k": [majority_right(samples) for samples in whole],
+        "maj_at_k": [majority_right(samples) if told else None for samples in whole],
     }
 
 
-def _paired(compared: Any, base: Items, trained: Items, k: int) -> dict[str, Any]:
+def _paired(compared: Any, base: Items, trained: Items, k: int, told: bool) -> dict[str, Any]:
     measures: dict[str, Any] = {}
     of: dict[str, tuple[list[Any], list[Any]]] = {
         name: ([get(item) for item in base], [get(item) for item in trained])
         for name, get in {**RATES, **MEANS}.items()
     }
-    before, after = _sampled(base, k), _sampled(trained, k)
+    before, after = _sampled(base, k, told), _sampled(trained, k, told)
     of |= {name: (before[name], after[name]) for name in before}
     for name, (left, right) in of.items():
         if name in RATES:

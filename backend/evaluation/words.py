@@ -43,8 +43,8 @@ def sentence(found: dict[str, Any]) -> Text:
         en += " The interval contains 0: this cannot tell whether it got better."
         ko += " 구간에 0이 들어 있어 나아졌는지 알 수 없습니다."
     elif paired["p"] > SURE:
-        en += f" So few rows changed that it may be chance (McNemar p = {paired['p']:.2f})."
-        ko += f" 달라진 행이 너무 적어 우연일 수 있습니다(McNemar p = {paired['p']:.2f})."
+        en += f" It may be chance all the same (McNemar p = {paired['p']:.2f})."
+        ko += f" 그래도 우연일 수 있습니다(McNemar p = {paired['p']:.2f})."
     elif paired["high"] < 0:
         en += " It got worse."
         ko += " 더 나빠졌습니다."
@@ -75,13 +75,23 @@ def _unpaired(found: dict[str, Any]) -> Text:
     )
 
 
-def _identical(rows: int, adapter: dict[str, Any] | None) -> Text:
+def _identical(rows: int, adapter: dict[str, Any] | None, kind: str | None) -> Text:
+    """`kind`: of the trained weights where it is known: "adapter", "full" or "model"; "control" of a control."""
     en = f"Both sides gave the same answer to all {rows} problems."
     ko = f"문제 {rows}개 모두에서 양쪽 답이 똑같습니다."
     if adapter is not None and adapter.get("verdict") == "active":
         return Text(
             en=f"{en} The trained weights are active all the same; what changed does not show in these answers.",
             ko=f"{ko} 학습된 가중치는 적용되어 있습니다. 이 답들에서 드러날 만큼 달라지지 않았습니다.",
+        )
+    if kind == "control":
+        return Text(
+            en=f"{en} With its rewards shuffled a control is expected to learn little or nothing.",
+            ko=f"{ko} 보상을 섞은 대조 실행에서는 배우는 것이 거의 없는 것이 정상입니다.",
+        )
+    if kind in ("full", "model"):
+        return Text(
+            en=f"{en} Did training change the weights at all?", ko=f"{ko} 학습으로 가중치가 바뀌었는지 확인하세요."
         )
     return Text(en=f"{en} Was the adapter loaded?", ko=f"{ko} 어댑터가 적용되었는지 확인하세요.")
 
@@ -96,7 +106,7 @@ def warnings(found: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any
             ko=f"양쪽 프롬프트가 다른 {facts['different_prompts']}행을 제외했습니다.",
         )))  # fmt: skip
     if facts["identical"]:
-        said.append(("identical", _identical(facts["identical"], found["adapter"])))
+        said.append(("identical", _identical(facts["identical"], found["adapter"], facts.get("weights"))))
     for name, side in (("base", base), ("trained", trained)):
         if side is not None and side["same_answer"]:
             said.append((f"one_answer_{name}", Text(

@@ -66,8 +66,9 @@ def remove(run_dir: Path, part: str) -> None:
     """Take a part away. A manifest goes before its files, so that a kill in the middle leaves nothing that counts."""
     if part == "optimizer":
         for parent in FOLDERS["checkpoints"]:
-            for _, folder in checkpoints.numbered(run_dir / parent):
-                strip(folder)
+            if not (run_dir / parent).is_symlink():
+                for _, folder in checkpoints.numbered(run_dir / parent):
+                    strip(folder)
         return
     for name in FOLDERS[part]:
         folder = run_dir / name

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from backend.custom.inside.values import LARGEST
 from backend.errors import Refused
 from backend.text import Text
 
@@ -78,11 +79,13 @@ def _table(rewards: Sequence[Any]) -> list[list[Score]]:
 
 
 def _finite(field: str, at: int, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > LARGEST:
         raise Refused(
             Text(
-                en=f"{field}: number {at + 1} is {value!r}; a finite number is needed (empty: not scored)",
-                ko=f"{field}: {at + 1}번째 값이 {value!r}입니다. 유한한 수여야 합니다(비우면 채점 안 함)",
+                en=f"{field}: number {at + 1} is {value!r:.40}; it must be a number of at most {LARGEST:g} in size "
+                "(empty: not scored)",
+                ko=f"{field}: {at + 1}번째 값이 {value!r:.40}입니다. 크기가 {LARGEST:g} 이하인 수여야 합니다"
+                "(비우면 채점 안 함)",
             )
         )
     return float(value)

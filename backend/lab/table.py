@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.custom.inside.values import LARGEST
 from backend.errors import Refused, StudioError
 from backend.rewards.verdict import Verdict, completion_text
+from backend.settings import on_space
 from backend.text import Text
 
 BINS = 20
 MOST_CELLS = 20_000
 CHUNK = 64  # rows between two looks at the clock
 BUDGET_S = 60.0  # for one reward
+# On a public Space, where others wait: for one request with all its rewards, and rows between two looks at the clock.
+PUBLIC_S = 15.0
+PUBLIC_CHUNK = 4
 
 
 def resolve(home: Path, name: str, args: Mapping[str, Any] | None = None, version: int | None = None) -> Any:
@@ -45,10 +50,11 @@ def table(
     completions = [_completion(index, row) for index, row in enumerate(rows)]
     cells: dict[str, list[dict[str, Any]]] = {}
     seconds: dict[str, float] = {}
+    until = time.perf_counter() + PUBLIC_S if on_space() else math.inf
     for name in rewards:
         reward = resolve(home, name, (args or {}).get(name), (versions or {}).get(name))
         began = time.perf_counter()
-        cells[name] = [cell(verdict, failed) for verdict, failed in verdicts(reward, rows)]
+        cells[name] = [cell(verdict, failed) for verdict, failed in verdicts(reward, rows, until=until)]
         seconds[name] = time.perf_counter() - began
     found = [
         {
@@ -75,12 +81,15 @@ def weights_of(rewards: Sequence[str], weights: Sequence[float] | None) -> list[
     if double:
         raise Refused(Text(en=f"rewards: {double[0]} is there twice", ko=f"rewards: {double[0]}이(가) 두 번 있습니다"))
     given = [1.0] * len(rewards) if not weights else list(weights)
-    sound = all(isinstance(w, int | float) and not isinstance(w, bool) and math.isfinite(w) for w in given)
+    # Compared before it is made a float: a whole number of hundreds of digits is none. NaN compares as false.
+    sound = all(isinstance(w, int | float) and not isinstance(w, bool) and abs(w) <= LARGEST for w in given)
     if len(given) != len(rewards) or not sound:
         raise Refused(
             Text(
-                en=f"weights={given}: {len(rewards)} finite numbers are needed, one for each reward",
-                ko=f"weights={given}: 보상마다 하나씩, 유한한 수 {len(rewards)}개가 필요합니다",
+                en=f"weights={given!r:.80}: {len(rewards)} numbers of at most {LARGEST:g} in size are needed, "
+                "one for each reward",
+                ko=f"weights={given!r:.80}: 보상마다 하나씩, 크기가 {LARGEST:g} 이하인 수 {len(rewards)}개가 "
+                "필요합니다",
             )
         )
     return [float(w) for w in given]
@@ -106,11 +115,18 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return columns
 
 
-def verdicts(reward: Any, rows: Sequence[Mapping[str, Any]], budget_s: float = BUDGET_S) -> list[tuple[Verdict, bool]]:
+def budget(usual_s: float) -> float:
+    """Seconds that one request may take here."""
+    return min(usual_s, PUBLIC_S) if on_space() else usual_s
+
+
+def verdicts(
+    reward: Any, rows: Sequence[Mapping[str, Any]], budget_s: float = BUDGET_S, until: float = math.inf
+) -> list[tuple[Verdict, bool]]:
     """A verdict a row, and whether it stands for a failure; None with the reason for a row without a needed column.
 
-    A StudioError about the reward as a whole (no sandbox, a wrong count) passes through. After `budget_s` seconds the
-    rest is left unscored.
+    A StudioError about the reward as a whole (no sandbox, a wrong count) passes through. After `budget_s` seconds, or
+    at the moment `until` (of time.perf_counter), the rest is left unscored.
     """
     needed = [column for column in getattr(reward, "columns", ()) if column not in ("prompt", "prompts")]
     found: list[tuple[Verdict, bool]] = [(Verdict(None), True)] * len(rows)
@@ -121,11 +137,12 @@ def verdicts(reward: Any, rows: Sequence[Mapping[str, Any]], budget_s: float = B
             found[at] = Verdict(None, reason=f"the row has no {', '.join(missing)}"), True
         else:
             ready.append(at)
-    began = time.perf_counter()
-    for start in range(0, len(ready), CHUNK):
-        places = ready[start : start + CHUNK]
-        if time.perf_counter() - began > budget_s:
-            judged = [(Verdict(None, reason=f"not scored: {budget_s:g} s were used up"), True)] * len(places)
+    until = min(until, time.perf_counter() + budget_s)
+    chunk, allowed = (PUBLIC_CHUNK, budget(budget_s)) if on_space() else (CHUNK, budget_s)
+    for start in range(0, len(ready), chunk):
+        places = ready[start : start + chunk]
+        if time.perf_counter() > until:
+            judged = [(Verdict(None, reason=f"not scored: {allowed:g} s were used up"), True)] * len(places)
         else:
             judged = _judged(reward, [rows[at] for at in places])
         for at, verdict in zip(places, judged, strict=True):

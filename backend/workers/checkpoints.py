@@ -85,10 +85,11 @@ def checkpoints_dir(run_dir: Path) -> Path:
 
 
 def numbered(parent: Path) -> list[tuple[int, Path]]:
-    """All folders checkpoint-N of `parent`, complete or not, by step."""
+    """All folders checkpoint-N of `parent`, complete or not, by step. A link is none: we never make one, and what it
+    points to is not ours to rotate or clean."""
     if not parent.is_dir():
         return []
-    found = [(m, p) for p in parent.iterdir() if p.is_dir() and (m := _NAME.fullmatch(p.name))]
+    found = [(m, p) for p in parent.iterdir() if p.is_dir() and not p.is_symlink() and (m := _NAME.fullmatch(p.name))]
     return sorted((int(m[1]), p) for m, p in found)
 
 

@@ -238,15 +238,14 @@ def test_mcnemar_of_many_rows_is_quick_and_right() -> None:
     assert mcnemar(10_000, 9_900) == pytest.approx(0.4827, abs=2e-3)
     assert mcnemar(60_000, 0) == 0.0
     assert mcnemar(600, 401) == pytest.approx(2 * sum(math.comb(1001, k) for k in range(402)) / 2**1001, rel=1e-9)
+    assert mcnemar(3, 0) == 0.25
 
 
 def test_a_scorer_that_extracts_nothing_has_no_majority() -> None:
     """Three different wrong texts are not one answer because nobody says what was read in them."""
     said = tuple(EvaluationSample(text, 1, True, text == "a", 0.0) for text in ("a", "a", "b", "c", "d"))
-    assert majority_right(said) is None
-    assert (
-        table([item(0, True, samples=said)] * 60, [item(0, True, samples=said)] * 60, FACTS)["base"]["maj_at_k"] is None
-    )
+    rows = [item(r, True, samples=said) for r in range(60)]
+    assert table(rows, rows, FACTS)["base"]["maj_at_k"] is None
 
 
 def test_a_column_of_numbers_that_no_double_holds() -> None:
@@ -261,6 +260,16 @@ def test_a_column_of_numbers_that_no_double_holds() -> None:
 def test_identical_answers_of_active_weights_are_no_fault_of_the_adapter() -> None:
     found = table(side({1}, 60), side({1}, 60), {**FACTS, "adapter": {"verdict": "active"}})
     assert "active all the same" in found["warnings"][0]["words"]["en"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"), [("full", "change the weights"), ("control", "is expected"), (None, "the adapter loaded")]
+)
+def test_identical_answers_by_the_kind_of_weights(weights: str | None, said: str) -> None:
+    found = table(side({1}, 60), side({1}, 60), {**FACTS, "weights": weights})
+    words = found["warnings"][0]["words"]
+    assert said in words["en"]
+    assert ("어댑터" in words["ko"]) is (weights is None)
 
 
 def test_other_rows_are_not_called_held_out() -> None:
@@ -296,6 +305,14 @@ def test_a_handful_of_rows_that_changed_may_be_chance() -> None:
     found = table(side(set(range(20)), 60), side(set(range(24)), 60), FACTS)
     assert found["paired"]["low"] > 0
     assert found["paired"]["p"] == 0.125
-    assert "may be chance (McNemar p = 0.12)" in found["sentence"]["en"]
+    assert "may be chance all the same (McNemar p = 0.12)" in found["sentence"]["en"]
     sure = table(side(set(range(20)), 60), side(set(range(30)), 60), FACTS)
     assert "chance" not in sure["sentence"]["en"]
+
+
+def test_rows_that_the_model_never_answers_count_in_the_majority() -> None:
+    """A figure of the answered rows alone would call a model that answers 10% of them perfect."""
+    right = [item(r, True, samples=samples(True, True, texts=("7", "7"))) for r in range(10)]
+    nothing = (EvaluationSample("um", 1, True, False, 0.0), EvaluationSample("er", 1, True, False, 0.0))
+    rows = [*right, *(item(r, False, samples=nothing) for r in range(10, 100))]
+    assert table(rows, rows, FACTS)["base"]["maj_at_k"] == 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,24 @@ def test_a_link_to_a_folder_is_not_followed(place: Place) -> None:
     assert disk.measure(folder)["best"] == (0, 0)
     place.services.exports.clean(run_id, ["best"])
     assert (outside / "model.safetensors").exists()
+
+
+def test_a_checkpoint_that_is_a_link_is_not_cleaned(place: Place) -> None:
+    """Its optimizer would be removed elsewhere, and its manifest there written anew."""
+    run_id = place.run()
+    outside = place.settings.home / "outside"
+    weights(outside / "checkpoint-5" / "model.safetensors")
+    (outside / "checkpoint-5" / "optimizer.pt").write_bytes(b"state")
+    checkpoints.write_manifest(outside / "checkpoint-5", step=5)
+    manifest = (outside / "checkpoint-5" / checkpoints.MANIFEST).read_bytes()
+    parent = place.dir(run_id) / "checkpoints"
+    parent.mkdir(exist_ok=True)
+    (parent / "checkpoint-5").symlink_to(outside / "checkpoint-5")
+    place.services.exports.clean(run_id, ["optimizer"])
+    for path in parent.iterdir():
+        path.unlink() if path.is_symlink() else shutil.rmtree(path)
+    parent.rmdir()
+    parent.symlink_to(outside)
+    place.services.exports.clean(run_id, ["optimizer"])
+    assert (outside / "checkpoint-5" / "optimizer.pt").exists()
+    assert (outside / "checkpoint-5" / checkpoints.MANIFEST).read_bytes() == manifest

@@ -51,6 +51,8 @@ def test_weights_and_missing_scores_as_in_trl() -> None:
         ([1, 0], [1, 2], None, "weights"),
         ([1, 0, 1], None, 2, "group_size"),
         ([1, float("inf")], None, None, "number 2"),
+        ([1, 10**400], None, None, "number 2"),
+        ([1, 2], [10**400], None, "number 1"),
         ([1, "0"], None, None, "number 2"),
         ([1, True], None, None, "number 2"),
         ([[1, 2], [1]], None, None, "rewards"),
