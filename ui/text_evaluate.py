@@ -127,9 +127,18 @@ TEXTS: dict[str, Text] = {
     "evaluate.loading": Text(en="loading the model", ko="모델을 불러오는 중"),
     "evaluate.stop": Text(en="Stop and keep the answers", ko="답변을 저장하고 중지"),
     "evaluate.resume": Text(en="Go on with the rest", ko="나머지 이어서 하기"),
+    "evaluate.stopping": Text(en="stopping after the answers at hand", ko="하던 답변까지 마치고 멈추는 중"),
+    "evaluate.stopping_load": Text(en="stopping as soon as the model is loaded", ko="모델을 불러오는 대로 멈춥니다"),
+    "evaluate.stop_now": Text(en="Stop at once", ko="지금 바로 중지"),
+    "evaluate.stop_queued": Text(en="Take out of the queue", ko="대기열에서 빼기"),
+    "evaluate.stopped_empty": Text(
+        en="Stopped before any answer was stored.", ko="답변이 하나도 저장되기 전에 중지했습니다."
+    ),
     "evaluate.stopped": Text(
-        en="Stopped. The answers so far are stored; going on starts with the next row.",
-        ko="중지했습니다. 지금까지의 답변은 저장되어 있고, 이어서 하면 다음 행부터 시작합니다.",
+        en="Stopped at row {done} of {total} ({stage}). The answers so far are stored; going on starts with the next "
+        "row.",
+        ko="{stage} {total}행 중 {done}행에서 중지했습니다. 지금까지의 답변은 저장되어 있고, 이어서 하면 다음 행부터 "
+        "시작합니다.",
     ),
     "evaluate.log": Text(en="its log", ko="로그"),
     # The table

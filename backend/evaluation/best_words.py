@@ -43,6 +43,14 @@ def best_words(
     )
 
 
+def worse_than(before: float, said: Text) -> Text:
+    """`said`, behind the word that the best is below the accuracy `before` training."""
+    return Text(
+        en=f"Even the best step is worse than no training: before training it was {before:.0%}. {said.en}",
+        ko=f"가장 나은 스텝도 학습 전({before:.0%})보다 낮습니다. {said.ko}",
+    )
+
+
 def _chosen(best: Mapping[str, Any], tied: Sequence[int]) -> Text:
     low, high, n, share = f"{best['low']:.0%}", f"{best['high']:.0%}", best["n"], f"{best['accuracy']:.0%}"
     if not tied:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from backend import views
-from backend.evaluation.best_words import best_words
+from backend.evaluation.best_words import best_words, worse_than
 from backend.headline import wilson
 from storage.reader import Reader
 from storage.records import Evaluation, Run
@@ -36,18 +36,24 @@ def timeline(reader: Reader, run: Run) -> dict[str, Any]:
             "last": during[-1] if during else None,
             "fresh": _fresh(fresh) if fresh else None,
             "verdict": result.get("verdict"),
-            "words": _words(result, during),
+            "words": _words(result, during, next((p for p in points if p["when"] == "before"), None)),
         }
     )
 
 
-def _words(result: dict[str, Any], during: list[dict[str, Any]]) -> dict[str, str] | None:
-    """What the best is worth, with the steps named that were as accurate; the stored words where facts are missing."""
+def _words(
+    result: dict[str, Any], during: list[dict[str, Any]], before: dict[str, Any] | None
+) -> dict[str, str] | None:
+    """What the best is worth, with the steps named that were as accurate, and against no training at all; the stored
+    words where facts are missing."""
     if result.get("verdict") not in VERDICTS or not {"step", "accuracy", "last_step"} <= result.keys():
         return result.get("words")
     same = (point for point in during if point["step"] > result["step"])
     tied = [point["step"] for point in same if math.isclose(point["accuracy"], result["accuracy"])]
-    return best_words(result, result["last_step"], result.get("fresh"), result["verdict"], tied).to_json()
+    said = best_words(result, result["last_step"], result.get("fresh"), result["verdict"], tied)
+    # The best of what training made may be worse than what it began from: apart where the intervals are.
+    worse = before is not None and None not in (before["low"], result.get("high")) and result["high"] < before["low"]
+    return (worse_than(before["accuracy"], said) if before is not None and worse else said).to_json()
 
 
 def _point(one: Evaluation) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def test_the_difference_is_that_of_the_gains(rows: list[Any]) -> None:
     found = compare(rows, "a", "b")
     mine, theirs = found["run_gain"]["difference"], found["control_gain"]["difference"]
     assert found["difference"]["difference"] == pytest.approx(mine - theirs)
+    if found["difference"]["low"] is None:  # rows that are all alike give no interval
+        return
     assert found["difference"]["low"] <= found["difference"]["difference"] + 1e-9
     assert found["difference"]["high"] >= found["difference"]["difference"] - 1e-9
 
@@ -36,7 +38,7 @@ def test_what_the_control_says() -> None:
         [(False, True, False, True)] * 20 + [(False, False, False, True), (False, True, False, False)], "a", "b"
     )
     assert "need not come from the rewards" in spurious["sentence"]["en"]
-    harm = compare([(True, False, True, True)] * 30, "a", "b")
+    harm = compare([(True, False, True, True)] * 30 + [(True, True, True, True)] * 5, "a", "b")
     assert "did harm" in harm["sentence"]["en"]
     assert all(found["sentence"]["ko"] != found["sentence"]["en"] for found in (taught, spurious, harm))
 
@@ -80,12 +82,18 @@ def test_points_the_best_and_fresh_rows() -> None:
 def test_a_tie_is_not_called_the_highest() -> None:
     best = {"step": 50, "accuracy": 0.96, "low": 0.91, "high": 0.98, "n": 128, "last_step": 60,
             "verdict": "last_better", "words": {"en": "e", "ko": "k"},
-            "fresh": {"n": 128, "best": 0.92, "last": 0.98, "difference": -0.06, "low": -0.11, "high": -0.02}}  # fmt: skip
+            "fresh": {"n": 128, "best": 0.92, "last": 0.98, "difference": -0.06, "low": -0.11,
+                      "high": -0.02}}  # fmt: skip
     stored = [_at("during", step, accuracy, 128) for step, accuracy in ((40, 0.9), (50, 0.96), (60, 0.96))]
     words = timeline(_Reader(stored, {"best": best}), _Run())["words"]  # type: ignore[arg-type]
     assert words["en"].startswith("Steps 50 and 60 were equally accurate")
     assert "it is worse than the last: 92% at step 50, 98% at the last step 60" in words["en"]
     assert "−11 ~ −2" in words["ko"]
     assert "우연" not in words["ko"], "an interval on one set of rows does not show chance"
+    learned = timeline(_Reader([_at("before", 0, 0.5, 128), *stored], {"best": best}), _Run())["words"]  # type: ignore[arg-type]
+    assert learned == words
+    hacked = timeline(_Reader([_at("before", 0, 1.0, 2000), *stored], {"best": best}), _Run())["words"]  # type: ignore[arg-type]
+    assert "before training it was 100%" in hacked["en"]
+    assert "학습 전(100%)보다 낮습니다" in hacked["ko"]
     alone = timeline(_Reader(stored[:2], {"best": best}), _Run())["words"]  # type: ignore[arg-type]
     assert alone["en"].startswith("Step 50 had the highest accuracy")

@@ -30,7 +30,7 @@ class Page {
     this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.view = h('div', { id: 'evaluate-view', class: 'ev-page', hidden: true });
     this.top = new Top(() => this.#fold(this.form.root.hidden));
-    this.form = new Form(() => { this.#fold(false); this.poller.now(); });
+    this.form = new Form(() => { this.#fold(false); this.progress.root.tabIndex = -1; this.toProgress = true; this.poller.now(); });
     this.progress = new Progress(() => this.poller.now());
     this.none = h('div', { class: 'ev-none', id: 'evaluate-none', hidden: true });
     this.table = new Table();
@@ -216,6 +216,10 @@ class Page {
       this.top.mark(!this.folded);
     }
     this.progress.draw(one);
+    if (this.toProgress && !this.progress.root.hidden) {
+      this.toProgress = false;
+      this.progress.root.focus({ preventScroll: true }); // the form that was sent is gone
+    }
     const { report } = this;
     const measured = Boolean(report?.base || report?.trained) && (!one || ended(one) || Boolean(report.base && report.trained));
     this.top.say(report?.base || report?.trained ? report : null);
@@ -228,7 +232,7 @@ class Page {
     else this.timeline.root.hidden = true;
     this.control.draw(overview.run, overview.controls, this.compared, overview.own);
     const first = () => (barren(overview) ? (overview.run.state === 'failed' ? 'evaluate.failed_run' : 'evaluate.ended_run') : !heldOut ? 'evaluate.no_rows' : ended(overview.run) ? 'evaluate.first_over' : 'evaluate.first');
-    const words = measured ? null : one && !ended(one) ? 'evaluate.soon' : !chosen ? first() : one ? this.refused : this.refused ?? first();
+    const words = measured ? null : one && !ended(one) ? (one.stop_requested || one.state === 'stopping' ? null : 'evaluate.soon') : !chosen ? first() : one ? this.refused : this.refused ?? first();
     this.none.hidden = !words;
     const key = JSON.stringify([words, overview.run?.id, overview.run?.can.resume]);
     if (this.said !== key) dom.fill(this.none, words ? h('p', { class: 'muted', t: words }) : null, words && !chosen && barren(overview) ? this.#ways(overview.run) : null);

@@ -48,7 +48,11 @@ export class Problems {
 
   #page(by) {
     this.offset = Math.max(0, this.offset + by);
-    this.#load().then(() => this.root.scrollIntoView({ block: 'start' }));
+    this.#load().then(() => {
+      this.list.tabIndex = -1; // the keyboard goes on where the eye does
+      this.list.focus({ preventScroll: true });
+      this.root.scrollIntoView({ block: 'start' });
+    });
   }
 
   async #load() {
@@ -94,7 +98,7 @@ function side(kind, answer) {
       h('span', { class: 'caption num ev-side-facts' }, h('span', { t: 'evaluate.tokens_n', vars: { n: count(answer.tokens) } }), answer.eos === false ? [' · ', h('span', { class: 'ev-cut', t: 'groups.cut' })] : null)),
     exact(answer.completion ?? ''),
     h('dl', { class: 'ev-why caption' },
-      h('dt', { t: 'evaluate.extracted' }), h('dd', null, answer.extracted === null || answer.extracted === undefined ? h('span', { class: 'muted', t: 'evaluate.nothing' }) : h('span', { class: 'mono ev-extracted' }, plain(String(answer.extracted), h, 400))),
+      h('dt', { t: 'evaluate.extracted' }), h('dd', null, answer.extracted === null || answer.extracted === undefined ? (unread(answer) ? h('span', { class: 'muted', t: 'evaluate.nothing' }) : DASH) : h('span', { class: 'mono ev-extracted' }, plain(String(answer.extracted), h, 400))),
       answer.reason ? [h('dt', { t: 'evaluate.reason' }), h('dd', { t: shown(answer.reason) })] : null,
       h('dt', { t: 'evaluate.score' }), h('dd', { class: 'num' }, number(answer.reward), scores.length ? h('span', { class: 'ev-scores' }, scores.map(([name, score]) => h('span', null, visible(name), ' ', score === null ? DASH : number(score)))) : null)),
     samples(answer.samples ?? []));
@@ -102,6 +106,10 @@ function side(kind, answer) {
 
 /** A reason in both languages; it may quote a completion. */
 const shown = (reason) => (typeof reason === 'string' ? visible(reason) : { en: visible(reason.en ?? ''), ko: visible(reason.ko ?? reason.en ?? '') });
+
+/** Whether it is known that nothing was read: a right answer was read, and one without its scores is of a record that kept
+ *  neither. */
+const unread = (answer) => answer.correct === false && (answer.reason !== null || Object.keys(answer.rewards ?? {}).length > 0);
 
 function samples(list) {
   if (!list.length) return null;

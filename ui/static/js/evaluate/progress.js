@@ -3,13 +3,16 @@ import * as api from '../api.js';
 import { fill, h, setText } from '../dom.js';
 import { count, duration } from '../format.js';
 import { stateBadge, updateBadge } from '../header.js';
-import { onLanguage, t } from '../i18n.js';
+import { label, onLanguage, t } from '../i18n.js';
 import { failed } from '../lab/parts.js';
 import * as state from '../state.js';
 import { ours } from './parts.js';
 
 const ENDED = new Set(['succeeded', 'failed', 'stopped', 'lost']);
 export const ended = (run) => ENDED.has(run.state);
+
+/** Whether a side has begun to answer: the stages before it only make the model. */
+const answered = (run) => Boolean(run.stage?.startsWith('evaluate_') && (run.stage_step || run.stage !== 'evaluate_base'));
 
 export class Progress {
   constructor(onChange) {
@@ -45,12 +48,15 @@ export class Progress {
     this.bar.firstElementChild.style.width = `${(100 * whole).toFixed(1)}%`;
     this.bar.setAttribute('aria-valuenow', Math.round(100 * whole));
     const parts = [];
-    if (run.stage && !over) parts.push(`${t(`stage.${run.stage}`)}${run.stage_total ? ` ${count(run.stage_step)}/${count(run.stage_total)}` : ''}`);
+    const asked = !over && (run.stop_requested || run.state === 'stopping');
+    if (asked) parts.push(t(run.stage && run.stage_step ? 'evaluate.stopping' : 'evaluate.stopping_load'));
+    else if (run.stage && !over) parts.push(`${t(`stage.${run.stage}`)}${run.stage_total ? ` ${count(run.stage_step)}/${count(run.stage_total)}` : ''}`);
     else if (run.state === 'queued') parts.push(t('evaluate.queued'));
     else if (run.state === 'starting' || run.state === 'running') parts.push(t('evaluate.loading'));
     if (run.elapsed_s !== null && run.elapsed_s !== undefined) parts.push(t(over ? 'live.took' : 'live.gone_time', { time: duration(run.elapsed_s) }));
     if (!over && run.eta_s !== null && run.eta_s !== undefined) parts.push(t('live.left', { time: duration(run.eta_s) }));
     setText(this.status, parts.join(' · '));
+    label(this.stop, asked ? 'evaluate.stop_now' : run.state === 'queued' ? 'evaluate.stop_queued' : 'evaluate.stop');
     this.stop.hidden = over || !(run.can.stop || run.can.stop_now);
     this.resume.hidden = !run.can.resume;
     this.log.href = state.link({ run: run.id, tab: 'live' });
@@ -58,7 +64,7 @@ export class Progress {
     const key = JSON.stringify([run.id, run.state, reason]);
     if (key !== this.said) {
       this.said = key;
-      fill(this.why, reason ? h('div', { class: 'notice', role: 'alert', data: { level: run.state === 'stopped' ? 'warn' : 'error' } }, h('span', { t: reason })) : run.state === 'stopped' ? h('p', { class: 'muted', t: 'evaluate.stopped' }) : null);
+      fill(this.why, reason ? h('div', { class: 'notice', role: 'alert', data: { level: run.state === 'stopped' ? 'warn' : 'error' } }, h('span', { t: reason })) : run.state === 'stopped' ? h('p', { class: 'muted', t: answered(run) ? 'evaluate.stopped' : 'evaluate.stopped_empty', vars: { stage: () => t(`stage.${run.stage}`), done: count(run.stage_step), total: count(run.stage_total) } }) : null);
     }
   }
 
@@ -74,6 +80,9 @@ export class Progress {
     }
     this.said = null;
     button.disabled = false;
+    // The button that was pressed may go away: the keyboard stays with the card.
+    this.root.tabIndex = -1;
+    this.root.focus({ preventScroll: true });
     this.onChange();
   }
 }
