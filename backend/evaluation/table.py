@@ -45,6 +45,8 @@ def table(base: Items, trained: Items, facts: Mapping[str, Any]) -> dict[str, An
     compared = paired([b.correct for b in left], [t.correct for t in right])
     rows = max(len(base), len(trained))
     longer = base if len(base) >= len(trained) else trained
+    if pairs:  # a side that is further than the other: both columns are of the same rows, or they do not add up
+        base, trained = base[: len(pairs)], trained[: len(pairs)]
     k = min((n for n in (most([item.samples for item in side]) for side in (base, trained) if side) if n), default=0)
     told = extracts([item.samples for side in (base, trained) for item in side])
     truths = [item.ground_truth for item in longer]

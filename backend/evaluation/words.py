@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from backend.text import Text
@@ -10,12 +11,17 @@ SURE = 0.05  # McNemar's p above which a change may be chance, whatever the inte
 SMALL = 50  # rows below which an interval is wider than most gains
 
 
+def _half_up(value: float, digits: int) -> str:
+    """6.25 as 6.3, as the page's own figures are rounded; Python alone would round it to the even 6.2."""
+    return f"{math.floor(value * 10**digits + 0.5) / 10**digits:.{digits}f}"
+
+
 def percent(share: float) -> str:
     """52%; one decimal below 10 and where it would hide that something is missing from 100 or 0."""
     value = 100 * share
-    rounded = f"{value:.0f}"
+    rounded = _half_up(value, 0)
     if 0 < value < 10 or (rounded == "100" and value < 100):
-        rounded = f"{value:.1f}"
+        rounded = _half_up(value, 1)
     return f"{rounded}%"
 
 
@@ -148,7 +154,7 @@ def warnings(found: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any
             en=f"{found['left_out']} rows were left out: their prompts are too long for the model.",
             ko=f"프롬프트가 모델에 너무 길어 {found['left_out']}행을 제외했습니다.",
         )))  # fmt: skip
-    if paired is not None and found["n"] < SMALL:
+    if paired is not None and found["n"] < SMALL and paired["low"] <= 0 <= paired["high"]:
         said.append(("few_rows", Text(
             en=f"{found['n']} rows tell little: use a few hundred to see a gain of some points.",
             ko=f"{found['n']}행으로는 알기 어렵습니다. 몇 %p 차이를 보려면 수백 행이 필요합니다.",

@@ -102,11 +102,19 @@ def test_rows_that_cannot_be_judged_are_counted_apart() -> None:
 def test_an_evaluation_under_way_is_compared_as_far_as_it_goes() -> None:
     found = table(side({0, 1}, 10), side({0}, 4), FACTS)
     assert (found["n"], found["rows"]) == (4, 10)
+    # Both columns are of the same rows, so that they and their difference add up.
+    assert found["trained"]["accuracy"] - found["base"]["accuracy"] == pytest.approx(found["paired"]["difference"])
     only = table(side({0, 1}, 10), [], FACTS)
     assert only["trained"] is None
     assert (only["paired"], only["n"]) == (None, 10)
     assert only["sentence"]["en"] == "Only the base has been evaluated: accuracy 20% on 10 problems."
     assert table([], [], FACTS)["sentence"]["en"] == "Nothing has been evaluated yet."
+
+
+def test_few_rows_are_no_reproach_where_they_show_a_gain() -> None:
+    found = table(side(set(range(20)), 48), side(set(range(46)), 48), FACTS)
+    assert found["paired"]["low"] > 0
+    assert "few_rows" not in {warning["id"] for warning in found["warnings"]}
 
 
 def test_one_answer_to_everything_is_told() -> None:
@@ -222,7 +230,15 @@ def test_nan_rewards_are_left_out_of_the_mean() -> None:
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(0.52, "52%"), (0.043, "4.3%"), (0.999, "99.9%"), (1.0, "100%"), (0.0, "0%"), (0.9999, "100.0%")],
+    [
+        (0.52, "52%"),
+        (0.043, "4.3%"),
+        (0.0625, "6.3%"),
+        (0.999, "99.9%"),
+        (1.0, "100%"),
+        (0.0, "0%"),
+        (0.9999, "100.0%"),
+    ],
 )
 def test_a_share_in_words(share: float, said: str) -> None:
     assert percent(share) == said
