@@ -28,6 +28,10 @@ TEXTS: dict[str, Text] = {
         en="This run ended before any trained weights were saved, so there is nothing to evaluate.",
         ko="이 실행은 학습된 가중치를 저장하기 전에 끝나 평가할 것이 없습니다.",
     ),
+    "evaluate.probe_run": Text(
+        en="A probe trains nothing, so there is nothing to evaluate. What it found stands under Rewards.",
+        ko="탐색 실행은 학습하지 않으므로 평가할 것이 없습니다. 결과는 보상 페이지에 있습니다.",
+    ),
     "evaluate.run_log": Text(en="Its log", ko="실행 로그"),
     "evaluate.none_saved": Text(en="none saved", ko="저장된 것 없음"),
     "evaluate.sections": Text(en="On this page", ko="이 페이지의 내용"),
@@ -170,17 +174,23 @@ TEXTS: dict[str, Text] = {
         ko="새로 배웠습니다: pass@{k} {change}({range}). 기준 모델이 {k}번 시도해도 못 풀던 문제를 풉니다.",
     ),
     "evaluate.answer_steadier": Text(
-        en="Steadier, not newly able: single tries got better, and pass@{k} did not measurably ({change}, {range}).",
+        en="Steadier, not newly able: single tries got better, and pass@{k} did not measurably ({change}{range}).",
         ko="더 안정적이 되었을 뿐입니다: 한 번의 시도는 나아졌지만 pass@{k}의 변화는 확인되지 않습니다"
-        "({change}, {range}).",
+        "({change}{range}).",
+    ),
+    "evaluate.answer_ceiling": Text(
+        en="Single tries got better. Whether it can do something new cannot be seen on these problems: the base solves "
+        "{base} of them within {k} tries already.",
+        ko="한 번의 시도는 나아졌습니다. 새로 할 수 있게 된 것이 있는지는 이 문제들로 알 수 없습니다: 기준 모델도 "
+        "{k}번 안에 이미 {base}를 풉니다.",
     ),
     "evaluate.answer_narrower": Text(
-        en="Narrower: pass@{k} fell ({change}, {range}); some problems that tries of the base solved are lost.",
+        en="Narrower: pass@{k} fell ({change}{range}); some problems that tries of the base solved are lost.",
         ko="좁아졌습니다: pass@{k} {change}({range}). 기준 모델의 여러 시도로는 풀리던 문제 일부를 못 풉니다.",
     ),
     "evaluate.answer_neither": Text(
-        en="Neither is shown: neither single tries nor pass@{k} ({change}, {range}) rose measurably.",
-        ko="어느 쪽도 확인되지 않습니다: 한 번의 시도도 pass@{k}({change}, {range})도 올랐다고 할 수 없습니다.",
+        en="Neither is shown: neither single tries nor pass@{k} ({change}{range}) rose measurably.",
+        ko="어느 쪽도 확인되지 않습니다: 한 번의 시도도 pass@{k}({change}{range})도 올랐다고 할 수 없습니다.",
     ),
     "evaluate.sampled_means": Text(
         en="pass@{k} up: it solves problems that {k} tries of the base never did, so it learned something new. Only "

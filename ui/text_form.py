@@ -218,6 +218,8 @@ RUNS: dict[str, Text] = {
     "runs.in_training": Text("in training", "학습 중"),
     "runs.open": Text("Open", "열기"),
     "runs.stop": Text("Stop and keep checkpoint", "체크포인트 남기고 멈추기"),
+    "runs.stop_answers": Text("Stop and keep the answers", "답변 남기고 멈추기"),
+    "runs.resume_rows": Text("Go on", "이어서 하기"),
     "runs.stop_now": Text("Stop now", "지금 바로 멈추기"),
     "runs.unqueue": Text("Take out of the queue", "대기 취소"),
     "runs.resume": Text("Resume", "이어서 학습"),

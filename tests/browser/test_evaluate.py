@@ -91,7 +91,7 @@ def test_table_proof_and_tokens(page: Page, server: Server, evaluated: str) -> N
     row = page.locator("#evaluate-table tr[data-measure=accuracy]")
     assert [cell.split("\n")[0] for cell in row.locator("td").all_inner_texts()] == ["50.0%", "90.0%", "+40.0 pp"]
     assert page.locator("#evaluate-table tr[data-measure=pass_at_k] th").inner_text() == "pass@4"
-    assert page.locator("#evaluate-table tr[data-measure=majority] td").first.inner_text() == "5.0%"
+    assert page.locator("#evaluate-table tr[data-measure=majority] td").all_inner_texts() == ["5.0%", "5.0%", "–"]
     assert page.locator(".ev-answer-words").inner_text().startswith("Something new: pass@4 rose by +40.0 pp")
     facts = page.locator("#evaluate-facts dd").all_inner_texts()
     assert facts[0] == "20"
@@ -106,6 +106,30 @@ def test_table_proof_and_tokens(page: Page, server: Server, evaluated: str) -> N
     tokens.focus()
     page.keyboard.press("ArrowRight")
     assert "+1.80" in page.locator("#evaluate-shift .ev-token-said").first.inner_text()
+
+
+def test_an_evaluation_on_live_and_in_the_list(page: Page, server: Server, run: str, evaluated: str) -> None:
+    name = server.call("GET", f"/api/runs/{run}")["name"]
+    page.goto(f"{server.url}?run={evaluated}&tab=live&lang=ko")
+    page.wait_for_selector("#live-kind:visible")
+    assert page.locator("#live-kind").inner_text() == f"평가 · {name}"
+    page.wait_for_function("document.getElementById('live-headline').textContent.includes('50% → 90%')")
+    assert f"양쪽 각 {N}행" in page.locator("#live-progress").inner_text()
+    assert page.locator("#live-evaluation td").first.inner_text().startswith("50.0%")
+    assert page.locator("#live-view .charted:visible section:visible, #live-view .not-drawn:visible").count() == 0
+    page.click("#live-evaluate")
+    page.wait_for_selector("#evaluate-table:visible")
+    assert f"run={run}" in page.url
+    assert f"evaluation={evaluated}" in page.url
+    # Its sections are one click away.
+    page.click("#evaluate-jump a >> nth=-1")
+    page.wait_for_function("document.getElementById('evaluate-problems').getBoundingClientRect().top < innerHeight / 2")
+    page.goto(f"{server.url}?tab=runs&lang=ko")
+    line = page.locator(f'tr[data-run="{evaluated}"]')
+    line.wait_for()
+    assert line.locator(".r-kind").inner_text() == f"평가 · {name}"
+    assert line.locator(".r-steps").inner_text() == f"{N}행"
+    assert line.locator(".r-accuracy .r-accuracy").inner_text() == "50% → 90%"
 
 
 def test_problems_by_outcome_as_exact_text(page: Page, server: Server, evaluated: str) -> None:

@@ -70,12 +70,13 @@ class Chat {
 
   /** Who can answer now; the sides of another run where the address names one. */
   async #sides(again = false) {
-    const { run } = state.get();
-    const other = run !== this.run;
-    this.run = run;
+    const { run: asked } = state.get();
+    const run = answering(asked);
+    const other = asked !== this.run;
+    this.run = asked;
     try {
       const known = await wire.sides(run);
-      if (state.get().run !== run) return;
+      if (state.get().run !== asked) return;
       this.known = known;
       if (other || again) this.chosen = false;
       const values = this.chosen ? this.pickers.map((picker) => picker.value) : firstSides(known);
@@ -241,4 +242,10 @@ class Chat {
     }
     return undefined;
   }
+}
+
+/** The run whose weights answer: an evaluation has none of its own, so the one that it evaluates. */
+function answering(run) {
+  const known = runlist.find(run);
+  return known?.kind === 'evaluate' && known.of?.name ? known.of.id : run;
 }

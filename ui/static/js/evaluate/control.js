@@ -1,6 +1,7 @@
 // The control: the same run, its rewards shuffled inside each group, so that nothing can be learnt from them. What it
 // gains all the same was not taught by the rewards.
 import * as api from '../api.js';
+import * as demo from '../demo.js';
 import { fill, h, setText } from '../dom.js';
 import { count, duration } from '../format.js';
 import { stateBadge, updateBadge } from '../header.js';
@@ -40,7 +41,7 @@ export class Control {
    *  whether the run has measured a gain of its own, without which there is nothing to hold a control against. */
   draw(trained, controls, report, own) {
     Object.assign(this, { trained, controls, report, own });
-    const may = own && trained && ENDED.has(trained.state) && trained.kind === 'train' && trained.stages.includes('grpo');
+    const may = own && !demo.get()?.demo && trained && ENDED.has(trained.state) && trained.kind === 'train' && trained.stages.includes('grpo');
     this.root.hidden = !trained || (!may && controls.length === 0 && !report?.sentence);
     if (this.root.hidden) return;
     if (this.of !== trained.id) fill(this.refused);

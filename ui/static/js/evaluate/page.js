@@ -1,4 +1,5 @@
 // Evaluate: did it get better, and can that be believed? The sentence on top, the evidence under it, the problems last.
+import * as demo from '../demo.js';
 import { Breakdown } from './breakdown.js';
 import { Control } from './control.js';
 import { Form } from './form.js';
@@ -207,7 +208,7 @@ class Page {
   #draw(overview, trained, chosen, one) {
     const { h, dom } = this.ctx;
     this.overview = overview;
-    this.top.draw(trained, overview, chosen, barren(overview));
+    this.top.draw(trained, overview, chosen, barren(overview) || Boolean(demo.get()?.demo)); // a public Space trains, and evaluates nothing
     const heldOut = (overview.run?.settings?.eval_size ?? 0) > 0;
     if (overview.run) this.form.use(overview.run, overview.checkpoints, heldOut);
     if (this.folded === null) {
@@ -231,7 +232,7 @@ class Page {
     if (overview.run) this.timeline.draw(overview.run.id, this.curve);
     else this.timeline.root.hidden = true;
     this.control.draw(overview.run, overview.controls, this.compared, overview.own);
-    const first = () => (barren(overview) ? (overview.run.state === 'failed' ? 'evaluate.failed_run' : 'evaluate.ended_run') : !heldOut ? 'evaluate.no_rows' : ended(overview.run) ? 'evaluate.first_over' : 'evaluate.first');
+    const first = () => (barren(overview) ? (overview.run.kind === 'probe' ? 'evaluate.probe_run' : overview.run.state === 'failed' ? 'evaluate.failed_run' : 'evaluate.ended_run') : !heldOut ? 'evaluate.no_rows' : ended(overview.run) ? 'evaluate.first_over' : 'evaluate.first');
     const words = measured ? null : one && !ended(one) ? (one.stop_requested || one.state === 'stopping' ? null : 'evaluate.soon') : !chosen ? first() : one ? this.refused : this.refused ?? first();
     this.none.hidden = !words;
     const key = JSON.stringify([words, overview.run?.id, overview.run?.can.resume]);

@@ -1,7 +1,7 @@
 // Parts that several sections of the page share: numbers with their intervals, marks that differ in shape, CSV, errors.
 import { h } from '../dom.js';
 import { DASH, number, percent, signed } from '../format.js';
-import { t } from '../i18n.js';
+import { labelAttribute, t } from '../i18n.js';
 
 const RATES = new Set(['accuracy', 'format_rate', 'eos_rate', 'strict', 'balanced_accuracy', 'pass_at_1', 'pass_at_k', 'maj_at_k']);
 
@@ -53,7 +53,11 @@ export function csv(name, rows) {
 }
 
 /** The head of a section: title, what stands beside it, and at the end its CSV. */
-export const head = (title, ...more) => h('header', { class: 'ev-head' }, h('h2', { t: title }), more);
+export function head(title, ...more) {
+  // Several lists give their CSV: each button says whose.
+  for (const one of more) if (one.classList?.contains('ev-csv')) labelAttribute(one, 'aria-label', () => `${t(title)}: ${t('chart.csv')}`);
+  return h('header', { class: 'ev-head' }, h('h2', { t: title }), more);
+}
 
 /** Whether `value` differs from what this section drew last; a tick that brings nothing new redraws nothing. */
 export function moved(section, value) {

@@ -6,6 +6,7 @@ import { visible } from '../plain.js';
 import { between, change, csv, figure, head, known, moved } from './parts.js';
 
 const MEASURES = ['accuracy', 'format_rate', 'mean_length', 'eos_rate', 'mean_reward'];
+const CEILING = 0.95; // pass@k of the base above which too few problems are left to show anything new
 const SAMPLED = ['pass_at_1', 'pass_at_k', 'maj_at_k'];
 
 export class Table {
@@ -56,13 +57,13 @@ export class Table {
 
   /** Something new, or only steadier: what the intervals allow to say. */
   #answer(k) {
-    const { measures = {} } = this.report.paired;
+    const { base, paired: { measures = {} } } = this.report;
     const rose = (name) => known(measures[name]?.low) && measures[name].low > 0;
     const fell = (name) => known(measures[name]?.high) && measures[name].high < 0;
     if (!known(measures.pass_at_k?.difference)) return null;
-    const key = rose('pass_at_k') ? 'new' : fell('pass_at_k') ? 'narrower' : rose('pass_at_1') || rose('maj_at_k') ? 'steadier' : 'neither';
+    const key = rose('pass_at_k') ? 'new' : fell('pass_at_k') ? 'narrower' : rose('pass_at_1') || rose('maj_at_k') ? (base.pass_at_k >= CEILING ? 'ceiling' : 'steadier') : 'neither';
     const range = () => between('pass_at_k', [measures.pass_at_k.low, measures.pass_at_k.high], true);
-    return h('p', { class: 'ev-answer-words', data: { answer: key }, t: () => t(`evaluate.answer_${key}`, { k: count(k), change: change('pass_at_k', measures.pass_at_k.difference), range: range() }) });
+    return h('p', { class: 'ev-answer-words', data: { answer: key }, t: () => t(`evaluate.answer_${key}`, { k: count(k), change: change('pass_at_k', measures.pass_at_k.difference), range: key === 'new' || !range() ? range() : `, ${range()}`, base: percent(base.pass_at_k) }) });
   }
 
   #facts() {

@@ -3,11 +3,15 @@ import { h, setText } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
 import { visible } from '../plain.js';
 import { stateBadge, updateBadge } from '../header.js';
+import * as demo from '../demo.js';
 import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { RunDisk } from './disk.js';
 import { HomeDisk } from './home.js';
 import { Weights } from './weights.js';
+
+/** On a public Space the disk is the machine's: nothing there is for its visitors. */
+const closed = () => Boolean(demo.get()?.demo);
 
 export class FilesView {
   constructor() {
@@ -40,8 +44,9 @@ export class FilesView {
     this.root.hidden = !wanted;
     if (!wanted) return false;
     this.#follow(opens);
+    this.home.root.hidden = closed();
     if (opens) {
-      this.home.refresh();
+      if (!closed()) this.home.refresh();
       this.name.focus({ preventScroll: true });
       scrollTo(0, 0);
     }
@@ -60,10 +65,11 @@ export class FilesView {
     this.gone.hidden = !missing;
     this.badge.hidden = !known;
     if (known) updateBadge(this.badge, known);
-    this.weights.root.hidden = this.disk.root.hidden = !run || missing;
+    this.weights.root.hidden = !run || missing;
+    this.disk.root.hidden = !run || missing || closed();
     if (!moved || !run || missing) return;
     this.weights.use(run);
-    this.disk.use(run);
+    if (!closed()) this.disk.use(run);
   }
 
   #title() {

@@ -56,10 +56,11 @@ export class Evaluation {
   }
 
   #change(name, before, after) {
-    const { h, format } = this.ctx;
+    const { h, t, format } = this.ctx;
     const known = [before, after].every((one) => one[name] !== null && one[name] !== undefined);
     const moved = known ? after[name] - before[name] : null;
-    const text = moved === null ? format.DASH : RATES.includes(name) && moved !== 0 ? `${moved > 0 ? '+' : ''}${(100 * moved).toFixed(1).replace('-', '−')}` : format.signed(moved);
-    return h('td', { class: 'num strong' }, text);
+    const points = RATES.includes(name) && moved !== null;
+    const text = () => (points ? t('evaluate.points', { n: `${moved > 0 ? '+' : ''}${(100 * moved).toFixed(1).replace('-', '−')}` }) : moved === null ? format.DASH : format.signed(moved));
+    return h('td', { class: 'num strong', t: text });
   }
 }

@@ -157,7 +157,7 @@ class Live {
     this.tiles.draw(store);
     const drawn = run.kind !== 'evaluate' && (store.has('train') || store.has('sft'));
     this.charted.hidden = run.kind === 'evaluate'; // it has two sides and no steps: nothing to draw over steps
-    this.waiting.hidden = drawn || this.stages.ended || run.kind === 'evaluate';
+    this.waiting.hidden = drawn || this.stages.ended || ['evaluate', 'probe'].includes(run.kind);
     this.controls.node.hidden = !drawn;
     this.tiles.box.hidden = !store.has('train');
     this.groups.node.hidden = this.groupCursor === 0;

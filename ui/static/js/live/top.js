@@ -62,7 +62,7 @@ export class Top {
     const asked = run.stop_requested || run.state === 'stopping';
     const buttons = [];
     if (run.can.stop && !asked) {
-      const word = run.state === 'queued' ? 'live.cancel_queue' : 'live.stop';
+      const word = run.state === 'queued' ? 'live.cancel_queue' : run.kind === 'evaluate' ? 'evaluate.stop' : run.kind === 'probe' ? 'lab.probe_stop' : 'live.stop';
       buttons.push(h('button', { id: 'live-stop', class: 'btn', type: 'button', t: word, onclick: act('stop', { now: false }) }));
     } else if (run.can.stop_now && asked) {
       const end = async () => {
@@ -71,7 +71,7 @@ export class Top {
       };
       buttons.push(h('button', { id: 'live-stop-now', class: 'btn danger', type: 'button', t: 'live.stop_now', onclick: end }));
     }
-    if (run.can.resume) buttons.push(h('button', { id: 'live-resume', class: 'btn primary', type: 'button', t: 'live.resume', onclick: act('resume', {}) }));
+    if (run.can.resume) buttons.push(h('button', { id: 'live-resume', class: 'btn primary', type: 'button', t: run.kind === 'evaluate' ? 'evaluate.resume' : 'live.resume', onclick: act('resume', {}) }));
     const to = (id, t, patch) => h('a', { id, class: 'btn', t, href: ctx.state.link({ run: run.id, ...patch }), onclick: (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();

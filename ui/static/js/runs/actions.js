@@ -14,9 +14,9 @@ export function choices(run) {
   const can = run.can ?? {};
   const list = [['open', 'runs.open']];
   if (can.stop && run.state === 'queued') list.push(['stop', 'runs.unqueue']);
-  else if (can.stop && !run.stop_requested) list.push(['stop', 'runs.stop']);
+  else if (can.stop && !run.stop_requested) list.push(['stop', ['evaluate', 'probe'].includes(run.kind) ? 'runs.stop_answers' : 'runs.stop']);
   else if (can.stop_now) list.push(['stop_now', 'runs.stop_now']);
-  if (can.resume) list.push(['resume', 'runs.resume']);
+  if (can.resume) list.push(['resume', run.kind === 'evaluate' ? 'runs.resume_rows' : 'runs.resume']);
   list.push(['files', 'exports.open']);
   if (can.delete) list.push(['delete', 'runs.delete']);
   return list;

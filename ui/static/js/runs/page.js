@@ -41,7 +41,8 @@ export function mount(root, ctx) {
     empty.hidden = runs === null || all.length > 0;
     table.root.hidden = shown.length === 0;
     filter.hidden = all.length === 0;
-    newRun.hidden = disk.hidden = !empty.hidden;
+    newRun.hidden = !empty.hidden;
+    disk.hidden = !empty.hidden || Boolean(demo.get()?.demo); // the disk of a public Space is not its visitors' concern
     nothing.hidden = runs !== null && (shown.length > 0 || all.length === 0);
     if (runs === null) setText(nothing, t('runs.loading'));
     else if (!nothing.hidden) fill(nothing, t('runs.no_match', { query }), ' ', h('button', { class: 'btn small', type: 'button', t: 'runs.clear', onclick: clear }));
