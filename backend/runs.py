@@ -275,6 +275,21 @@ def _refuse_structural(changed: Mapping[str, list[Any]]) -> None:
         )
 
 
+def _refuse_while_evaluated(known: Sequence[Run], run_id: str) -> None:
+    """WrongState while an evaluation of these weights waits or runs: it reads them from this run's folder."""
+    for other in known:
+        evaluation = other.config.get("evaluation")
+        if isinstance(evaluation, Mapping) and evaluation.get("run") == run_id and not other.state.ended:
+            raise WrongState(
+                Text(
+                    en=f"run {run_id} is being evaluated by {other.id} ({other.name}): wait for its end, "
+                    "or stop it first",
+                    ko=f"{other.id}({other.name})이(가) 실행 {run_id}을(를) 평가하고 있습니다. 끝나기를 기다리거나 "
+                    "먼저 중지하세요",
+                )
+            )
+
+
 def delete(settings: Settings, db: Database, run: Run) -> None:
     """Files first: should it be interrupted, the run is still listed and can be deleted again."""
     if not run.state.ended:
@@ -288,5 +303,6 @@ def delete(settings: Settings, db: Database, run: Run) -> None:
         current = Reader(db).run(run.id)
         if current is None or not current.state.ended:
             raise WrongState(Text(en=f"run {run.id} has been resumed", ko=f"실행 {run.id}이(가) 다시 시작되었습니다"))
+        _refuse_while_evaluated(Reader(db).runs(), run.id)
         shutil.rmtree(settings.run_dir(run.id))
         delete_run(db, run.id)

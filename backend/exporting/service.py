@@ -104,9 +104,11 @@ class ExportService:
         progress(-1, 0, making.STAGES["check"])
         planned = planning.plan(self.settings, run, what, checkpoint)
         target = out if out is not None else places.exports_dir(self.settings, run.id) / planned.name
-        if target.exists() and out is not None:
+        with places.in_words(target):  # a name that is too long, a folder that may not be read
+            there = target.exists()
+        if there and out is not None:
             raise places.exists(target)
-        if target.exists():
+        if there:
             manifest = checkpoints.read_manifest(target) or {}
             if checkpoints.problem(target) is None and manifest.get("source") == planning.source_hash(planned.source):
                 return self._about(run, target) | {"path": str(target), "made": False}

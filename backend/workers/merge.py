@@ -67,10 +67,9 @@ def make(request: dict[str, Any], tell: Told) -> dict[str, Any]:
 def _load(request: dict[str, Any]) -> tuple[Any, str | None]:
     """The trained weights as they were trained: a base with the adapter on it, or a whole model."""
     import torch
-    from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
-    from backend.workers import fingerprint
+    from backend.workers import adapter, fingerprint
 
     dtype = getattr(torch, request["dtype"])
     common = {**request["init"], "dtype": dtype, "trust_remote_code": request["trust"]}
@@ -89,7 +88,7 @@ def _load(request: dict[str, Any]) -> tuple[Any, str | None]:
                 "바뀌었습니다. 원래 모델로 되돌린 뒤 다시 내보내세요.",
             )
         )
-    return PeftModel.from_pretrained(base, request["source"]), same
+    return adapter.put_on(base, Path(request["source"])), same
 
 
 def _device(model: Any, asked: str) -> str:
@@ -131,6 +130,8 @@ def answers(model: Any, tokenizer: Any, request: dict[str, Any], tell: Told) -> 
             whole = torch.tensor([ids + made], device=model.device)
             place = slice(len(ids) - 1, len(ids) - 1 + max(1, len(made)))
             said = model(input_ids=whole).logits[0, place].float().cpu()
+            if not torch.isfinite(said).all():
+                raise _no_numbers()
             if request["adapter"]:
                 with model.disable_adapter():
                     bare = model(input_ids=whole).logits[0, place].float().cpu()
@@ -144,6 +145,17 @@ def answers(model: Any, tokenizer: Any, request: dict[str, Any], tell: Told) -> 
     save_file(logits, str(folder / "logits.safetensors"))
     (folder / "answers.json").write_text(json.dumps(found), encoding="utf-8")
     return change
+
+
+def _no_numbers() -> StudioError:
+    return StudioError(
+        Text(
+            en="the trained weights give logits that are no numbers (NaN or infinite): there is nothing to export. An "
+            "earlier checkpoint may be sound.",
+            ko="학습된 가중치의 로짓이 숫자가 아닙니다(NaN 또는 무한대). 내보낼 것이 없습니다. 이전 체크포인트는 "
+            "정상일 수 있습니다.",
+        )
+    )
 
 
 def _save(model: Any, tokenizer: Any, out: Path, dtype: str, tell: Told) -> None:

@@ -14,6 +14,7 @@ import psutil
 import pytest
 import torch
 from peft import PeftModel
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from backend.errors import StudioError, WrongState
@@ -117,6 +118,29 @@ def test_an_adapter_that_was_never_merged_is_found_and_removed(trained: Trained)
     with pytest.raises(Mismatch, match=r"other tokens|the adapter is not in them"):
         trained.services.exports.verify(trained.lora, "merged-final")
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(("fault", "words"), [("half", "not loaded whole"), ("nan", "no numbers")])
+def test_weights_that_are_not_whole_are_not_exported(trained: Trained, fault: str, words: str) -> None:
+    """PEFT loads half an adapter without a word, in the child and in the stranger alike: both would agree."""
+    folder = trained.home.dir(trained.lora) / "checkpoints" / "checkpoint-1"
+    file = folder / "adapter_model.safetensors"
+    kept, manifest = file.read_bytes(), checkpoints.read_manifest(folder) or {}
+    facts = {key: value for key, value in manifest.items() if key not in ("files", "version")}
+    tensors = load_file(file)
+    if fault == "half":
+        tensors = {name: tensors[name] for name in sorted(tensors)[::2]}
+    else:
+        tensors = {name: torch.full_like(tensor, torch.nan) for name, tensor in tensors.items()}
+    try:
+        save_file(tensors, file)
+        checkpoints.write_manifest(folder, **facts)
+        with pytest.raises(StudioError, match=words):
+            trained.services.exports.make(trained.lora, "adapter", "checkpoint-1")
+        assert not (trained.exports(trained.lora) / "adapter-checkpoint-1").exists()
+    finally:
+        file.write_bytes(kept)
+        checkpoints.write_manifest(folder, **facts)
 
 
 def test_a_stop_ends_the_child_and_leaves_nothing(trained: Trained) -> None:

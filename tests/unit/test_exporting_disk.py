@@ -12,6 +12,7 @@ from backend.exporting import disk
 from backend.processes.locks import FileLock
 from backend.workers import checkpoints
 from storage.records import RunState
+from storage.runs import transition
 from tests.exports_support import Place, place, weights
 
 __all__ = ["place"]
@@ -150,3 +151,14 @@ def test_a_checkpoint_that_is_a_link_is_not_cleaned(place: Place) -> None:
     place.services.exports.clean(run_id, ["optimizer"])
     assert (outside / "checkpoint-5" / "optimizer.pt").exists()
     assert (outside / "checkpoint-5" / checkpoints.MANIFEST).read_bytes() == manifest
+
+
+def test_a_run_that_is_being_evaluated_is_not_deleted(place: Place) -> None:
+    run_id = place.run()
+    other = place.run(RunState.QUEUED, stages=["evaluate"], evaluation={"run": run_id})
+    with pytest.raises(WrongState, match=f"being evaluated by {other}"):
+        place.services.delete(run_id)
+    assert place.dir(run_id).is_dir()
+    transition(place.services.db, other, RunState.QUEUED, RunState.STOPPED)
+    place.services.delete(run_id)
+    assert not place.dir(run_id).exists()
