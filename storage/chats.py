@@ -66,11 +66,14 @@ def turn(db: Database, number: int) -> Turn | None:
     return None if row is None else Turn(row.id, row.at, row.chat, row.turn)
 
 
-def chats(db: Database, limit: int = 100) -> list[tuple[str, float, int]]:
-    """(conversation, time of its last turn, turns), the newest first."""
+def chats(db: Database, limit: int = 100, prefix: str = "") -> list[tuple[str, float, int]]:
+    """(conversation, time of its last turn, turns), the newest first, of ids that begin with `prefix` (which, as they,
+    is of a-z and 0-9)."""
     c = m.chat_turn.c
     with db.read() as connection:
         query = select(c.chat, func.max(c.at), func.count()).group_by(c.chat).order_by(func.max(c.id).desc())
+        if prefix:
+            query = query.where(c.chat >= prefix, c.chat < prefix + "~")
         return [(chat, at, count) for chat, at, count in connection.execute(query.limit(limit))]
 
 

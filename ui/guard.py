@@ -34,6 +34,9 @@ SPACE_OPEN = re.compile(
     r"/(?:\Z|config\Z|theme\.css\Z|manifest\.json\Z|pwa_icon(?:/|\Z)|favicon\.ico\Z|robots\.txt\Z|static/|assets/|svelte/"
     r"|api/|gradio_api/(?:info|startup-events|heartbeat/[\w-]{1,64}|app_id|theme\.css)\Z)"
 )
+LONGEST_NAME = 255  # bytes of a part of a path, as of a file's name
+# Addresses of this server that Gradio believes and writes into the page; the Host, which was looked at, is enough.
+FORGED = frozenset({b"x-gradio-server", b"x-forwarded-host"})
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 CSP = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -106,6 +109,14 @@ def is_loopback(address: str) -> bool:
     return name == "localhost" or (is_address(name) and ipaddress.ip_address(name).is_loopback)
 
 
+def is_sound(path: str) -> bool:
+    """Whether a path may be looked up: routes match one that ends in a line break as if it did not, and a disk refuses
+    names without end."""
+    return not CONTROL.search(path) and all(
+        len(part.encode("utf-8", "replace")) <= LONGEST_NAME for part in path.split("/")
+    )
+
+
 class Guard:
     """ASGI middleware around everything, our routes and Gradio's."""
 
@@ -133,6 +144,7 @@ class Guard:
             return
         refusal = self.refusal(scope)
         if refusal is None:
+            scope["headers"] = [(name, value) for name, value in scope["headers"] if name.lower() not in FORGED]
             visitor = visitors.read(_Headers(scope["headers"]).first(visitors.HEADER.encode()))
             token = visitors.current.set(visitor)
             try:
@@ -159,7 +171,7 @@ class Guard:
         if self.door.password is not None and not self.knows_password(scope, headers):
             return 401, "A password is needed."
         path = scope.get("path", "")
-        if CONTROL.search(path):  # routes match a path that ends in a line break as if it did not
+        if not is_sound(path):
             return 403, "That is no address."
         if path.rstrip("/") in CLOSED:
             return 403, "This page takes no uploads."

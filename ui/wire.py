@@ -15,12 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from backend.errors import Forbidden, NotFound, StudioError, TooMany, WrongState
-from backend.settings import RUN_ID
+from backend.settings import RUN_ID, on_space
 from backend.text import Text
 from ui.door import Door
 
 log = logging.getLogger(__name__)
 LARGEST_BODY = 2_000_000
+LARGEST_PUBLIC = 300_000  # on a Space: the largest thing to send there is the bench's rows
+INLINE = 10_000  # bytes that are read as JSON in the event loop; more of them in a thread
 DEEPEST = 100  # levels of lists and objects in a body; every reader after this one may recurse
 FAULT = Text(
     en="Something went wrong on the server. The server's log has the details.",
@@ -180,13 +182,19 @@ async def read_body(request: Request) -> dict[str, Any]:
     if request.method not in {"POST", "PUT", "PATCH"}:
         return {}
     chunks: list[bytes] = []
-    size = 0
+    size, most = 0, LARGEST_PUBLIC if on_space() else LARGEST_BODY
     async for chunk in request.stream():
         size += len(chunk)
-        if size > LARGEST_BODY:
-            raise BadRequest(Text(en="The request is larger than 2 MB.", ko="요청이 2 MB보다 큽니다."))
+        if size > most:
+            shown = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"
+            raise BadRequest(Text(en=f"The request is larger than {shown}.", ko=f"요청이 {shown}보다 큽니다."))
         chunks.append(chunk)
     raw = b"".join(chunks)
+    return parsed(raw) if len(raw) <= INLINE else await run_in_threadpool(parsed, raw)
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The object that a body holds; BadRequest for anything else."""
     if not raw.strip():
         return {}
     try:
@@ -195,7 +203,8 @@ async def read_body(request: Request) -> dict[str, Any]:
         body = None
     except RecursionError as error:
         raise TOO_DEEP from error
-    if depth_beyond(body, DEEPEST):
+    # No value lies deeper than its text has brackets.
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST and depth_beyond(body, DEEPEST):
         raise TOO_DEEP
     if not isinstance(body, dict):
         raise BadRequest(Text(en="The body must be a JSON object.", ko="본문은 JSON 객체여야 합니다."))

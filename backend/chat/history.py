@@ -18,10 +18,10 @@ def keep(db: Database, chat: str, turn: Mapping[str, Any]) -> int:
     return chats.add_turn(db, chat, dict(turn))
 
 
-def conversations(db: Database) -> list[dict[str, Any]]:
-    """[{"chat", "at" (of the last turn), "turns", "title"}], the newest first."""
+def conversations(db: Database, prefix: str = "") -> list[dict[str, Any]]:
+    """[{"chat", "at" (of the last turn), "turns", "title"}], the newest first, of ids that begin with `prefix`."""
     found = []
-    for chat, at, count in chats.chats(db):
+    for chat, at, count in chats.chats(db, prefix=prefix):
         first = chats.turns(db, chat, 1)
         found.append({"chat": chat, "at": at, "turns": count, "title": title(first[0].turn) if first else ""})
     return found

@@ -13,6 +13,7 @@ from backend.chat.exchange import Event, Exchange
 from backend.chat.judging import Judge, parted
 from backend.chat.request import Question, SideName, refused
 from backend.chat.sides import Spec
+from backend.demo import visitors
 from backend.errors import StudioError, WrongState
 from backend.settings import Settings
 from backend.text import Text
@@ -94,7 +95,8 @@ class ChatService:
         specs = self._specs(question.left, question.right)
         self._require_memory(specs, question, len(_all_text(prompt)))
         judge = Judge(self.settings, run, row)
-        return self._answers(question, prompt, specs, judge)
+        chat = question.chat or visitors.prefix(visitors.current.get()) + secrets.token_hex(6)
+        return self._answers(question, prompt, specs, judge, chat)
 
     def _row(self, question: Question, run: Run | None) -> dict[str, Any] | None:
         """The columns that rewards are given: of the held-out row, or of a question with its answer beside it."""
@@ -137,7 +139,9 @@ class ChatService:
             specs, question.sampling, characters, facts, held=held, started=loaded is not None, active=active
         )
 
-    def _answers(self, question: Question, prompt: Any, specs: Mapping[str, Spec], judge: Judge) -> Iterator[Event]:
+    def _answers(
+        self, question: Question, prompt: Any, specs: Mapping[str, Spec], judge: Judge, chat: str
+    ) -> Iterator[Event]:
         began = time.monotonic()
         wanted = self._message("ask", specs, prompt) | {"settings": question.sampling.to_json()}
         kept: dict[str, Event] = {}
@@ -158,7 +162,6 @@ class ChatService:
                     yield {name: value for name, value in event.items() if name != "ids"}
                 elif kind == "done":
                     turn = self._turn(question, prompt, kept, answers, event)
-                    chat = question.chat or secrets.token_hex(6)
                     number = history.keep(self.db, chat, turn)
                     yield {**event, "chat": chat, "turn": number, "seconds": time.monotonic() - began}
                 else:
@@ -245,8 +248,9 @@ class ChatService:
 
     # --- the history ---
 
-    def chats(self) -> list[dict[str, Any]]:
-        return history.conversations(self.db)
+    def chats(self, prefix: str = "") -> list[dict[str, Any]]:
+        """See history.conversations; those whose id begins with `prefix`."""
+        return history.conversations(self.db, prefix)
 
     def chat(self, chat: str) -> dict[str, Any]:
         return history.conversation(self.db, chat)

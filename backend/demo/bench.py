@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend.demo import limits
-from backend.demo.values import arguments_fault
+from backend.demo.values import arguments_fault, hurried
 from backend.errors import Forbidden, Refused
-from backend.rewards import base as registry
 from backend.text import Text
 
 if TYPE_CHECKING:
@@ -69,11 +68,7 @@ def _rewards(given: dict[str, Any]) -> None:
         raise Refused(Text(en=f"args: {fault.en}", ko=f"args: {fault.ko}"))
     if _sandboxed(names):
         _require_sandbox()
-    timed = {name for name in names if any(a.name == "limit_s" for a in registry.spec(name).arguments)}
-    given["args"] = {
-        **args,
-        **{name: {"limit_s": limits.BENCH_LIMIT_S, **(args.get(name) or {})} for name in timed if _mapping(args, name)},
-    }
+    given["args"] = {**args, **hurried({name: args.get(name) or {} for name in names if _mapping(args, name)})}
 
 
 def _mapping(args: Mapping[str, Any], name: str) -> bool:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from backend.demo import policy
+from backend.demo import policy, visitors
 from backend.demo.services import DemoServices
 
 SERVICES = tuple(name for name in policy.POLICY if name)
@@ -54,10 +54,10 @@ def _guarded(services: DemoServices, section: str, service: Any, name: str) -> C
         if rule.guard is not None:
             args, kwargs = (), _by_name(method, args, kwargs)
             rule.guard(services, kwargs)
-        if not rule.slow:
+        if not rule.line:
             found = method(*args, **kwargs)
         else:
-            with services.slots.one():
+            with services.lines[rule.line].one(visitors.current.get()):
                 found = method(*args, **kwargs)
         return found if rule.after is None else rule.after(services, found)
 

@@ -12,15 +12,16 @@ THREADS = 1
 WAITING = 5  # runs in the queue, of all visitors together
 STARTS_AN_HOUR = 40  # of all visitors together
 KEPT = 20  # visitors' runs that have ended; the recorded ones are never removed
+LOOK_S = 15 * 60  # that a run which trained is there after its end, with at most three times as many as are kept
 CHATS_KEPT = 200  # conversations of all visitors together
 BENCH_ROWS = 50
 BENCH_TEXT = 4000  # characters of one text of the bench
 BENCH_CODE_ROWS = 10  # where code is run for each row
-BENCH_LIMIT_S = 2.0  # for one judgement that runs in a child
+LIMIT_S = 1.0  # for one judgement that runs in a child
 BENCH_GROUPS = 50  # groups of a replay
 AUDIT_ROWS = 12
-AT_ONCE = 2  # slow looks (bench, audit, checks before a start) of all visitors together
-WAITING_LOOKS = 4  # that may wait for one of those places; the others are told to come again
+AT_ONCE = 2  # of all visitors together, one each, in three lines: the bench, checks before a start, an answer's tokens
+WAITING_LOOKS = 4  # that may wait for one of two such places; the others are told to come again
 PATIENCE_S = 10.0  # that one more of them waits for its turn
 
 

@@ -23,11 +23,11 @@ Guard = Callable[["DemoServices", dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`refused`: never. `guard` raises, or changes the arguments (by name). `slow`: one of a few places is needed.
-    `after` makes of the result what the visitor gets."""
+    """`refused`: never. `guard` raises, or changes the arguments (by name). `line`: one of the few places
+    of that line (DemoServices.lines) is needed. `after` makes of the result what the visitor gets."""
 
     guard: Guard | None = None
-    slow: bool = False
+    line: str = ""
     after: Callable[[DemoServices, Any], Any] | None = None
     refused: Text | None = None
 
@@ -54,7 +54,7 @@ TOP: Mapping[str, Rule] = {
     "stop": ALLOWED,
     "delete": ALLOWED,
     # It goes through `check`.
-    "preflight": Rule(slow=True),
+    "preflight": Rule(line="runs"),
     # Reading what is here.
     "schema": ALLOWED,
     "presets": ALLOWED,
@@ -100,7 +100,7 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "sets": ALLOWED,
         "show": ALLOWED,
         "generators": ALLOWED,
-        "sample": Rule(sampled, slow=True),
+        "sample": Rule(sampled, line="bench"),
         "upload": NO_FILES,
         "check": NO_FILES,
         "store": NO_FILES,
@@ -125,14 +125,14 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "delete": NO_CODE,
     },
     "lab": {
-        "table": Rule(bench.table, slow=True),
-        "audit": Rule(bench.audit, slow=True),
-        "made": Rule(bench.made, slow=True),
-        "replay": Rule(bench.replay, slow=True),
+        "table": Rule(bench.table, line="bench"),
+        "audit": Rule(bench.audit, line="bench"),
+        "made": Rule(bench.made, line="bench"),
+        "replay": Rule(bench.replay, line="bench"),
         "advantages": ALLOWED,
         "conflicts": ALLOWED,
         "probe_report": ALLOWED,
-        "preflight": Rule(values_allowed, slow=True),
+        "preflight": Rule(values_allowed, line="bench"),
     },
     "evaluation": {
         "of": ALLOWED,
@@ -150,9 +150,9 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "problem": ALLOWED,
         "state": ALLOWED,
         "ask": Rule(talk.ask, after=talk.remembered),
-        "logprobs": Rule(talk.logprobs),
+        "logprobs": Rule(talk.logprobs, line="chat"),
         "stop": Rule(talk.own_question),
-        "chats": Rule(after=talk.own_chats),
+        "chats": Rule(talk.own_chats),
         "chat": Rule(talk.own_chat),
         "forget": Rule(talk.own_chat),
         "export": Rule(talk.own_chat),
@@ -161,7 +161,7 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
     },
     "exports": {
         # The report and the card are made of what everybody may read; weights and the disk are the machine's.
-        "document": Rule(slow=True),
+        "document": Rule(line="runs"),
         "overview": ALLOWED,
         "about": ALLOWED,
         "card": ALLOWED,

@@ -81,7 +81,10 @@ class DemoServices(Services):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.slots = Slots(limits.AT_ONCE, limits.PATIENCE_S, limits.WAITING_LOOKS)
+        # Three lines, so that nobody's bench keeps others from starting a run or asking for a token's probability.
+        self.lines = {
+            name: Slots(limits.AT_ONCE, limits.PATIENCE_S, limits.WAITING_LOOKS) for name in ("bench", "runs", "chat")
+        }
         self._begins: deque[float] = deque()
         self._beginning: set[str] = set()
         self._starting = threading.Lock()
@@ -115,7 +118,7 @@ class DemoServices(Services):
         if visitor is None:
             raise Forbidden(words.NO_VISITOR)
         self.demo.require_model()
-        with self._place(visitor), self.slots.one():
+        with self._place(visitor), self.lines["runs"].one(visitor):
             run = super().start(raw, preset, accept)
             visitors.mark(self.settings.run_dir(run.id), visitor)
         return run
@@ -144,7 +147,12 @@ class DemoServices(Services):
 
     def stop(self, run_id: str, now: bool = False) -> Run:
         self.require_mine(run_id)
-        return super().stop(run_id, now)
+        stopped = super().stop(run_id, now)
+        if stopped.state.ended and stopped.started_at is None:
+            with self._starting:  # it cost nothing: others may have its place in the hour
+                if self._begins:
+                    self._begins.pop()
+        return stopped
 
     def delete(self, run_id: str) -> None:
         self.require_mine(run_id)
@@ -156,10 +164,16 @@ class DemoServices(Services):
         return changed
 
     def _make_room(self) -> None:
-        """Visitors' oldest runs go; the recorded ones have no owner and stay."""
-        ended = [run for run in self.reader.runs() if run.state.ended and self._owned(run.id)]
+        """Visitors' runs go, those first that never began, then those that ended first; one that trained has a while
+        to be looked at, however many end after it. The recorded ones have no owner and stay."""
+        runs = [run for run in self.reader.runs() if run.state.ended and self._owned(run.id)]
+        ended = sorted(runs, key=lambda run: (run.started_at is not None, run.ended_at or 0.0), reverse=True)
+        fresh = time.time() - limits.LOOK_S
         chats.keep_newest(self.db, limits.CHATS_KEPT)
-        for run in ended[limits.KEPT :]:
+        for at, run in enumerate(ended):
+            looked_at = run.started_at is not None and (run.ended_at or 0.0) > fresh and at < 3 * limits.KEPT
+            if at < limits.KEPT or looked_at:
+                continue
             try:
                 super().delete(run.id)
             except (StudioError, OSError) as error:

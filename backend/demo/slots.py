@@ -15,29 +15,42 @@ BUSY = Text(
 )
 
 
+WAITS_EACH = 2
+
+
 class Slots:
-    """Whoever waits holds one of the server's few threads, so only `waiting` may at a time."""
+    """One place a visitor (all without a name are one), and two that wait. Whoever waits holds one of the server's few
+    threads, so only `waiting` of all may at a time."""
 
     def __init__(self, places: int, patience_s: float, waiting: int) -> None:
-        self._places = threading.BoundedSemaphore(places)
-        self._waiting = threading.BoundedSemaphore(waiting)
-        self._patience_s = patience_s
+        self._places, self._most, self._patience_s = places, waiting, patience_s
+        self._moved = threading.Condition()
+        self._held: list[str | None] = []
+        self._waits: list[str | None] = []
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def one(self, visitor: str | None = None) -> Iterator[None]:
         """Hold a place. TooMany when none is free within the patience, at once where as many wait as may."""
-        if not self._places.acquire(blocking=False):
-            self._wait()
+        with self._moved:
+            if not self._free(visitor):
+                self._wait(visitor)
+            self._held.append(visitor)
         try:
             yield
         finally:
-            self._places.release()
+            with self._moved:
+                self._held.remove(visitor)
+                self._moved.notify_all()
 
-    def _wait(self) -> None:
-        if not self._waiting.acquire(blocking=False):
+    def _free(self, visitor: str | None) -> bool:
+        return len(self._held) < self._places and visitor not in self._held
+
+    def _wait(self, visitor: str | None) -> None:
+        if len(self._waits) >= self._most or self._waits.count(visitor) >= WAITS_EACH:
             raise TooMany(BUSY)
+        self._waits.append(visitor)
         try:
-            if not self._places.acquire(timeout=self._patience_s):
+            if not self._moved.wait_for(lambda: self._free(visitor), self._patience_s):
                 raise TooMany(BUSY)
         finally:
-            self._waiting.release()
+            self._waits.remove(visitor)

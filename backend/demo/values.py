@@ -16,6 +16,7 @@ from backend.config.legacy import translate
 from backend.config.report import Problem
 from backend.config.schema import FIELDS, defaults
 from backend.demo import limits
+from backend.rewards import base as registry
 from backend.text import Text
 
 ONLY = Text(
@@ -45,6 +46,8 @@ def limited(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         problems.append(problem)
         if problem.suggest:
             kept[name] = problem.suggest[0]
+    if isinstance(kept.get("reward_args"), Mapping):
+        kept["reward_args"] = hurried(kept["reward_args"])
     if "max_steps" not in kept:
         most = int(limits.VALUES["max_steps"][1])
         if "max_steps" not in values:
@@ -76,6 +79,16 @@ def _not_allowed(name: str, value: Any) -> Problem | None:
     return _problem(name, value, ONLY, [defaults()[name]])
 
 
+def hurried(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The same arguments, with little time for one judgement wherever a reward of these takes a limit."""
+    known = set(args) & set(registry.names())
+    timed = {name for name in known if any(each.name == "limit_s" for each in registry.spec(name).arguments)}
+    return {
+        name: {"limit_s": limits.LIMIT_S, **own} if name in timed and isinstance(own, Mapping) else own
+        for name, own in args.items()
+    }
+
+
 def arguments_fault(args: Mapping[str, Any]) -> Text | None:
     """What is too much about the arguments of rewards ({reward: {argument: value}}); None: nothing."""
     try:
@@ -89,8 +102,11 @@ def arguments_fault(args: Mapping[str, Any]) -> Text | None:
         if not isinstance(own, Mapping):
             continue  # told by its own rule
         for name, value in own.items():
-            if name == "limit_s" and isinstance(value, int | float) and value > 5:
-                return Text(en="limit_s: at most 5 on this public demo", ko="limit_s: 공개 데모에서는 5까지")
+            if name == "limit_s" and isinstance(value, int | float) and value > limits.LIMIT_S:
+                most = f"{limits.LIMIT_S:g}"
+                return Text(
+                    en=f"limit_s: at most {most} on this public demo", ko=f"limit_s: 공개 데모에서는 {most}까지"
+                )
             if name == "memory_mb" and isinstance(value, int | float) and value > 512:
                 return Text(en="memory_mb: at most 512 on this public demo", ko="memory_mb: 공개 데모에서는 512까지")
             if name == "pattern" and isinstance(value, str) and len(value) > limits.PATTERN_TEXT:

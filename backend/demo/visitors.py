@@ -37,5 +37,11 @@ def owns(folder: Path, visitor: str | None) -> bool:
         return False
 
 
+def prefix(visitor: str | None) -> str:
+    """What the ids of a visitor's conversations begin with, so that whose they are is known as long as they are kept
+    and others' names for them cannot be guessed; "" for nobody."""
+    return "" if visitor is None else _hash(visitor)[:16]
+
+
 def _hash(visitor: str) -> str:
     return hashlib.sha256(visitor.encode("ascii")).hexdigest()

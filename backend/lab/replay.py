@@ -9,10 +9,10 @@ from typing import Any
 from backend.errors import NotFound, Refused, StudioError
 from backend.lab.replay_figures import GDPO, advantages, compared, ends, examples, side, unchanged
 from backend.lab.replay_groups import Row, chosen, columns_of, rows_of
-from backend.lab.table import resolve, total, verdicts, weights_of
+from backend.lab.table import budget, resolve, total, verdicts, weights_of
 from backend.rewards import base as built_in
 from backend.rewards import effective
-from backend.settings import Settings
+from backend.settings import Settings, on_space
 from backend.text import Text
 from storage.reader import Reader
 from storage.records import Run, StoredGroup
@@ -45,6 +45,7 @@ def replay(
     NotFound for the run, Refused for a wrong scale or weights and where no reward can be called.
     """
     began = time.perf_counter()
+    budget_s, chunk = budget(budget_s), 1 if on_space() else CHUNK
     run = reader.run(run_id)
     if run is None:
         raise NotFound(Text(en=f"there is no run {run_id!r}", ko=f"{run_id!r} 실행이 없습니다"))
@@ -60,14 +61,14 @@ def replay(
     bound = _as_in_the_run(settings, run, rewards, args or {})
     scorers = _scorers(settings, run, rewards, bound, versions or {}, groups, known, notes)
     scored: list[tuple[StoredGroup, dict[str, list[float | None]]]] = []
-    for at in range(0, len(groups), CHUNK):
+    for at in range(0, len(groups), chunk):
         if time.perf_counter() - began > budget_s:
             en, ko = f"stopped after {budget_s:g} s", f"{budget_s:g}초 뒤 중단"
             notes.append(
                 Text(en=f"Only {at} of {len(groups)} groups: {en}.", ko=f"그룹 {len(groups)}개 중 {at}개만: {ko}.")
             )
             break
-        scored += _scored(groups[at : at + CHUNK], known, scorers)
+        scored += _scored(groups[at : at + chunk], known, scorers)
     rescored = [
         [total([table[name][at] for name in rewards], wanted) for at in range(len(group.completions))]
         for group, table in scored

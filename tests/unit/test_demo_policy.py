@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import shutil
 import threading
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from backend import config
 from backend.chat.service import ChatService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
-from backend.demo import limits, talk, visitors
+from backend.demo import limits, visitors
 from backend.demo.door import SERVICES, DemoDoor
 from backend.demo.policy import POLICY, rule_of
 from backend.demo.service import DemoService
@@ -31,8 +33,9 @@ from backend.lab.service import LabService
 from backend.models import embedded
 from backend.settings import Settings
 from storage import chats
+from storage.records import RunState
 from storage.results import put_result
-from storage.runs import delete_run
+from storage.runs import delete_run, transition
 from tests.support import wait_for
 from ui.api import api_routes
 from ui.closed import CLOSED, OPEN, for_public, names
@@ -246,7 +249,7 @@ def test_the_bench_works_and_a_judgement_has_little_time(space: DemoServices, mo
     given: dict[str, Any] = {}
     monkeypatch.setattr(space.lab, "table", lambda rewards, weights, args, rows, versions=None: given.update(args))
     door.lab.table(["regex"], None, {"regex": {"pattern": "a"}}, [ROW])
-    assert given == {"regex": {"pattern": "a", "limit_s": limits.BENCH_LIMIT_S}}
+    assert given == {"regex": {"pattern": "a", "limit_s": limits.LIMIT_S}}
 
 
 def test_code_needs_a_sandbox(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,6 +322,43 @@ def test_the_queue_ends(space: DemoServices, monkeypatch: pytest.MonkeyPatch) ->
         door.start({}, preset="quickstart", accept=["all"])
 
 
+def test_a_run_that_trained_has_a_while_and_one_that_did_not_costs_no_place_in_the_hour(
+    space: DemoServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "KEPT", 1)
+    monkeypatch.setattr(limits, "STARTS_AN_HOUR", 1)
+    door: Any = DemoDoor(space)
+    trained = []
+    for name in "abc":
+        as_visitor(name)
+        run = door.start({}, preset="quickstart", accept=["all"])
+        if name == "c":
+            door.stop(run.id)
+            assert not space._begins
+            continue
+        space._begins.clear()
+        for old, new in pairwise([RunState.QUEUED, RunState.STARTING, RunState.RUNNING, RunState.SUCCEEDED]):
+            assert transition(space.db, run.id, old, new)
+        trained.append(run.id)
+    space.reconcile()
+    assert sorted(run["id"] for run in door.runs()) == sorted(trained)
+    monkeypatch.setattr(limits, "LOOK_S", 0)
+    space.reconcile()
+    assert [run["id"] for run in door.runs()] == trained[1:]
+
+
+def test_one_request_of_the_bench_ends_soon(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    """50 rows of a pattern that backtracks for ever: 50 s and more without a budget of the whole request."""
+    monkeypatch.setattr("backend.lab.table.PUBLIC_S", 0.5)
+    monkeypatch.setattr(limits, "LIMIT_S", 0.2)
+    door: Any = DemoDoor(space)
+    rows = [{"completion": "a" * 34 + "!"}] * limits.BENCH_ROWS
+    began = time.monotonic()
+    found = door.lab.table(["regex"], None, {"regex": {"pattern": "(a+)+$"}}, rows)
+    assert time.monotonic() - began < 8
+    assert "were used up" in found["rows"][-1]["cells"]["regex"]["reason"]
+
+
 def test_old_runs_of_visitors_make_room_and_recorded_ones_stay(
     space: DemoServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -354,35 +394,72 @@ def test_nothing_is_trained_without_a_model(space: DemoServices) -> None:
     assert door.demo.state()["building"] == {"step": 0, "total": 500}
 
 
+def mine(name: str) -> str:
+    return visitors.prefix(name * 16) + "abcd12"
+
+
 def test_conversations_are_their_visitors_own(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    events = [{"type": "start", "ask": 7}, {"type": "done", "chat": "abcd12"}]
-    listed = [{"chat": "abcd12"}, {"chat": "other1"}]
-    monkeypatch.setattr(space.chat, "ask", lambda body: iter(events))
-    monkeypatch.setattr(space.chat, "chats", lambda: listed)
-    monkeypatch.setattr(space.chat, "chat", lambda chat: {"chat": chat})
+    monkeypatch.setattr(space.chat, "ask", lambda body: iter([{"type": "start", "ask": 7}, {"type": "done"}]))
     monkeypatch.setattr(space.chat, "stop", lambda number: {})
-    talk._owner.clear()
+    for name in "ab":
+        chats.add_turn(space.db, mine(name), {"prompt": name})
+    for n in range(600):  # of others, later: nobody's own conversation is forgotten or pushed out of the list
+        chats.add_turn(space.db, visitors.prefix(f"{n:032d}") + "0123", {"prompt": "x"})
     door: Any = DemoDoor(space)
     as_visitor("a")
-    assert list(door.chat.ask({"prompt": "x"})) == events
-    assert door.chat.chats() == listed[:1]
-    assert door.chat.chat("abcd12") == {"chat": "abcd12"}
+    assert [event["type"] for event in door.chat.ask({"prompt": "x"})] == ["start", "done"]
+    assert [each["chat"] for each in door.chat.chats()] == [mine("a")]
+    assert door.chat.chat(mine("a"))["turns"][0]["turn"] == {"prompt": "a"}
     door.chat.stop(7)
     as_visitor("b")
-    assert door.chat.chats() == []
+    assert [each["chat"] for each in door.chat.chats()] == [mine("b")]
     refused = [
-        lambda: door.chat.chat("abcd12"),
-        lambda: door.chat.forget("abcd12"),
-        lambda: door.chat.export("abcd12"),
+        lambda: door.chat.chat(mine("a")),
+        lambda: door.chat.forget(mine("a")),
+        lambda: door.chat.export(mine("a")),
         lambda: door.chat.stop(7),
-        lambda: door.chat.ask({"prompt": "x", "chat": "abcd12"}),
-        lambda: door.chat.logprobs({"turn": 1, "chat": "abcd12"}),
+        lambda: door.chat.ask({"prompt": "x", "chat": mine("a")}),
+        lambda: door.chat.logprobs({"turn": 1, "chat": mine("a")}),
     ]
-    for call in refused:
-        with pytest.raises(NotFound):
-            call()
+    for nobody in (False, True):
+        if nobody:
+            visitors.current.set(None)
+            assert door.chat.chats() == []
+        for call in refused:
+            with pytest.raises((NotFound, Forbidden)):
+                call()
     with pytest.raises(Forbidden):
         door.chat.free()
+    chats.keep_newest(space.db, 0)
+
+
+def test_a_visitor_asks_one_question_at_a_time(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space.chat, "ask", lambda body: iter([{"type": "start", "ask": 7}, {"type": "done"}]))
+    door: Any = DemoDoor(space)
+    as_visitor("a")
+    events = door.chat.ask({"prompt": "x"})
+    with pytest.raises(TooMany):
+        door.chat.ask({"prompt": "x"})
+    as_visitor("b")
+    door.chat.ask({"prompt": "x"})  # never read: its place is free again when nobody holds it
+    list(door.chat.ask({"prompt": "x"}))
+    as_visitor("a")
+    next(events)
+    events.close()
+    list(door.chat.ask({"prompt": "x"}))
+
+
+def test_what_a_visitor_asks_is_kept_as_theirs(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(space.chat, "_specs", lambda *sides: {})
+    monkeypatch.setattr(space.chat, "_require_memory", lambda *more: None)
+    monkeypatch.setattr(space.chat, "_answers", lambda *more: seen.append(more[-1]) or iter(()))
+    door: Any = DemoDoor(space)
+    as_visitor("a")
+    list(door.chat.ask({"left": {"model": "embedded"}, "prompt": "x"}))
+    assert seen[0].startswith(visitors.prefix("a" * 16))
+    list(door.chat.ask({"left": {"model": "embedded"}, "prompt": "x", "chat": seen[0]}))
+    assert seen[1] == seen[0]
 
 
 def test_old_conversations_make_room(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -403,26 +480,29 @@ def test_recordings_are_opened_for_nobody_again(space: DemoServices, monkeypatch
         door.demo.open(["x"])
 
 
-def test_slots_are_few_and_given_back() -> None:
-    slots = Slots(1, 0.01, 1)
-    with slots.one(), pytest.raises(TooMany), slots.one():
-        raise AssertionError
-    with slots.one():
+def test_slots_are_few_one_each_and_given_back() -> None:
+    slots = Slots(2, 0.01, 1)
+    with slots.one("a"):
+        with pytest.raises(TooMany), slots.one("a"):
+            raise AssertionError
+        with slots.one("b"), pytest.raises(TooMany), slots.one("c"):
+            raise AssertionError
+    with slots.one("a"):
         pass
 
 
 def test_few_wait_for_a_slot_and_the_others_are_told_at_once() -> None:
     slots, free, ended = Slots(1, 60.0, 2), threading.Event(), []
 
-    def held() -> None:
-        with slots.one():
+    def held(visitor: str) -> None:
+        with slots.one(visitor):
             free.wait(60)
             ended.append(1)
 
-    threads = [threading.Thread(target=held) for _ in range(3)]
+    threads = [threading.Thread(target=held, args=(visitor,)) for visitor in "abc"]
     for thread in threads:
         thread.start()
-    wait_for(lambda: slots._waiting._value == 0, 10, what="two that wait")
+    wait_for(lambda: len(slots._waits) == 2, 10, what="two that wait")
     with pytest.raises(TooMany), slots.one():
         raise AssertionError
     free.set()

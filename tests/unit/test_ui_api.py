@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 
 from backend.errors import NotFound, Refused, WrongState
 from backend.text import Text
+from ui import wire
 from ui.api import api_routes
 from ui.wire import LARGEST_BODY, both, encode
 
@@ -178,6 +180,20 @@ def test_a_body_may_be_nested_as_deep_as_settings_are(client: TestClient, door: 
 def test_a_body_without_end_is_cut_off(client: TestClient) -> None:
     answer = client.post("/api/check", content=b" " * (LARGEST_BODY + 1))
     assert answer.status_code == 422
+
+
+def test_a_space_takes_short_bodies_and_reads_long_ones_beside_the_page(
+    client: TestClient, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    real = wire.parsed
+    monkeypatch.setattr(wire, "parsed", lambda raw: threads.append(threading.current_thread().name) or real(raw))
+    for size in (10, 20_000):
+        assert client.post("/api/check", json={"values": {"x": "y" * size}}).status_code == 200
+    assert "worker" in threads[1].lower() or threads[0] != threads[1]
+    monkeypatch.setenv("SPACE_ID", "someone/studio")
+    answer = client.post("/api/check", content=b" " * (wire.LARGEST_PUBLIC + 1))
+    assert (answer.status_code, "300 kB" in answer.json()["error"]["en"]) == (422, True)
 
 
 def test_now_must_be_true_and_not_merely_there(client: TestClient, door: Door) -> None:

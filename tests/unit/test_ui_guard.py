@@ -163,7 +163,7 @@ def test_a_port_of_thousands_of_digits_is_refused_like_any_other() -> None:
 
 @pytest.mark.parametrize("path", [
         "/gradio_api/upload", "/gradio_api/upload/", "/gradio_api/upload_progress", "/gradio_api/upload\n",
-        "/gradio_api/upload/\n", "/gradio_api/upload_progress\r\n",
+        "/gradio_api/upload/\n", "/gradio_api/upload_progress\r\n", "/svelte/" + "x" * 256,
     ],
 )  # fmt: skip
 def test_uploads_that_the_page_does_not_use_are_closed(path: str) -> None:

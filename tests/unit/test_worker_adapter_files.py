@@ -91,7 +91,7 @@ def test_whole_adapters_of_every_kind_go_on(made: tuple[Path, Path], tmp_path: P
         for parameter in adapted.parameters():
             if parameter.requires_grad:
                 parameter += 0.1
-    adapted.save_pretrained(tmp_path / "a")
+    adapted.save_pretrained(str(tmp_path / "a"))
     fresh = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
     fingerprint.record_base(tmp_path, fresh, "m")
     loaded = adapter.put_on(fresh, tmp_path / "a").eval()

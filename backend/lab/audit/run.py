@@ -24,6 +24,7 @@ from backend.lab.audit.subject import (
     share,
     try_formats,
 )
+from backend.lab.table import budget as allowed
 from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
@@ -53,7 +54,7 @@ def audit(
     if not whole_values.get("rewards"):
         raise Refused(Text(en="rewards: choose at least one to audit", ko="rewards: 점검할 보상을 하나 이상 고르세요"))
     found = rows.checked(given)[:limit] if given else rows.sample(settings, reader, whole_values, limit)
-    budget = Budget(budget_s)
+    budget = Budget(allowed(budget_s))
     work = Audit(settings, whole_values, found, budget, trusted, rows.step_seconds(reader, whole_values), progress)
     with logged_once():
         checks = list(work.run())
