@@ -16,7 +16,7 @@ class EvaluationSettings(BaseModel):
     evaluate_before: bool = setting(
         True,
         T("Evaluate before", "학습 전 평가"),
-        T("Greedy answers on the held-out rows before GRPO.", "GRPO 전에 평가 행을 그리디로 풉니다."),
+        T("Greedy answers on the held-out rows before GRPO.", "GRPO 전에 평가 행을 greedy로 풉니다."),
         GROUP,
         basic=True,
         trl=None,
@@ -42,7 +42,7 @@ class EvaluationSettings(BaseModel):
         T("Evaluate every", "학습 중 평가 간격"),
         T(
             "Steps between greedy evaluations on held-out rows while training. Empty: none.",
-            "학습하는 동안 평가 행을 그리디로 푸는 간격(스텝). 비워 두면 하지 않습니다.",
+            "학습하는 동안 평가 행을 greedy로 푸는 간격(스텝). 비워 두면 하지 않습니다.",
         ),
         GROUP,
         basic=True,
@@ -66,7 +66,7 @@ class EvaluationSettings(BaseModel):
     )
     evaluate_share: float = setting(
         0.25,
-        T("Time for evaluations", "평가 시간 한도"),
+        T("Time for evaluations (share of training)", "평가 시간 한도 (학습 시간의 비율)"),
         T(
             "The largest share of the training time that evaluations while training may take; one over it is left out.",
             "학습 시간 중 학습 중 평가가 쓸 수 있는 최대 비율. 넘으면 그 평가는 건너뜁니다.",
@@ -99,13 +99,16 @@ class EvaluationSettings(BaseModel):
     )
     eval_strategy: Literal["no", "steps", "epoch"] = setting(
         "no",
-        T("Evaluate during training", "학습 중 평가"),
-        T("The trainer's own evaluation, sampled.", "트레이너의 샘플링 평가."),
+        T("TRL’s own evaluation", "TRL 자체 평가"),
+        T(
+            "The trainer's own evaluation, sampled; usually off. For greedy answers while training: evaluate_steps.",
+            "트레이너의 샘플링 평가로, 보통 끕니다. 학습 중 greedy 평가는 evaluate_steps로 합니다.",
+        ),
         GROUP,
     )
     eval_steps: float | None = setting(
         None,
-        T("Evaluate every", "평가 간격"),
+        T("TRL’s evaluation: every", "TRL 자체 평가: 간격"),
         T(
             "Steps, or below 1 a share of all. Empty: as often as logging.",
             "스텝 수, 1보다 작으면 비율. 비워 두면 기록 간격.",
@@ -116,27 +119,27 @@ class EvaluationSettings(BaseModel):
     )
     per_device_eval_batch_size: int = setting(
         8,
-        T("Evaluation batch of the trainer", "트레이너 평가 배치"),
+        T("TRL’s evaluation: batch", "TRL 자체 평가: 배치"),
         T("A multiple of the completions per prompt.", "프롬프트당 답변 수의 배수."),
         GROUP,
         ge=1,
     )
     num_generations_eval: int | None = setting(
         None,
-        T("Completions per prompt, evaluation", "평가 때 답변 수"),
+        T("TRL’s evaluation: completions per prompt", "TRL 자체 평가: 프롬프트당 답변 수"),
         T("Empty: G.", "비워 두면 G와 같음."),
         GROUP,
         ge=1,
     )
     eval_on_start: bool = setting(
         False,
-        T("Evaluate at step 0", "0스텝 평가"),
+        T("TRL’s evaluation: at step 0", "TRL 자체 평가: 0스텝에서"),
         T("Once before the first update.", "첫 업데이트 전에 한 번."),
         GROUP,
     )
     eval_delay: float = setting(
         0.0,
-        T("Evaluation delay", "평가 시작 지연"),
+        T("TRL’s evaluation: delay", "TRL 자체 평가: 시작 지연"),
         T("Steps or epochs before the first.", "첫 평가까지의 스텝 또는 에폭."),
         GROUP,
         ge=0,
