@@ -38,7 +38,7 @@ TEXTS: dict[str, Text] = {
     "better": Text("Did it get better?", "나아졌나?"),
     "evaluated_on": Text(
         "{n} problems judged on both sides, greedy decoding, the same rows, prompts and scorers.",
-        "양쪽 모두 채점된 문제 {n}개. greedy 디코딩이며 데이터, 프롬프트, 채점기가 같습니다.",
+        "양쪽 모두 채점된 문제 {n}개. 그리디 디코딩이며 데이터, 프롬프트, 채점기가 같습니다.",
     ),
     "sampled_too": Text(
         "pass@1, pass@{k} and maj@{k} come from {k} samples a problem.",
@@ -162,7 +162,7 @@ TEXTS: dict[str, Text] = {
     "chart.warm_up": Text("Warm-up: loss", "지도 학습 워밍업: 손실"),
     "chart.entropy": Text("Entropy", "엔트로피"),
     "chart.total": Text("total", "합계"),
-    "chart.held_out": Text("held out, greedy", "평가, greedy"),
+    "chart.held_out": Text("held out, greedy", "평가, 그리디"),
     "chart.batch": Text("training batches, sampled", "학습 배치 (샘플링)"),
     "chart.during": Text("held out, during training", "평가, 학습 중"),
     "chart.before_after": Text("held out, before and after", "평가, 학습 전후"),

@@ -108,7 +108,7 @@ def test_it_says_what_was_found(full: Bench) -> None:
         "Started although 1.2 warned: The task is easy.", "3 of 2,000 training rows were left out",
         "16 of 16 rows give the same tokens", "no number (NaN or infinite): 3", "held out, during training",
         "Best and last weights, on fresh rows", "The peak holds.",
-        "On 59 held-out problems the run gained", "+56.7", "Won: 36", "Lost: 2",
+        "Change on 59 held-out problems:", "+56.7", "Won: 36", "Lost: 2",
     ):  # fmt: skip
         assert part in page.text, part
     assert not page.stack, "every element is closed"
