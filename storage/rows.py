@@ -153,8 +153,8 @@ def _evaluation(connection: Connection, key: int, attempt: int, record: Evaluate
     if not rows:
         return
     i = m.evaluation_item.c
-    last = first + len(rows) - 1
-    connection.execute(delete(m.evaluation_item).where(i.evaluation_id == begun, i.position.between(first, last)))
+    # What stands behind, too: a side that is begun anew must not end in answers of the time before.
+    connection.execute(delete(m.evaluation_item).where(i.evaluation_id == begun, i.position >= first))
     connection.execute(insert(m.evaluation_item), rows)
 
 

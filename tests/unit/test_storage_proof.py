@@ -65,6 +65,15 @@ def test_a_part_given_twice_counts_once_and_the_later_one_holds(store: Store) ->
     assert store.reader.evaluation_items(begun.id) == [ITEM, FULL, UNJUDGED]
 
 
+def test_begun_anew_nothing_of_the_time_before_stands_behind(store: Store) -> None:
+    writer = store.writer()
+    writer.evaluation_part(SO_FAR, 0, [FULL, UNJUDGED])
+    writer.evaluation_part(SO_FAR, 0, [ITEM])
+    assert writer.close()
+    (begun,) = store.reader.evaluations(RUN, begun=True)
+    assert store.reader.evaluation_items(begun.id) == [ITEM]
+
+
 def test_each_side_and_each_set_is_an_evaluation_of_its_own(store: Store) -> None:
     writer = store.writer()
     for when, name in (("base", "held-out"), ("trained", "held-out"), ("base", "other")):
