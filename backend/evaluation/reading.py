@@ -28,6 +28,12 @@ TOLD = {  # events of an evaluation that belong beside its figures
         ko="학습된 모델이 기준 모델과 다른 채팅 템플릿으로 저장되어 있습니다. 평가는 학습 때처럼 기준 모델의 "
         "템플릿으로 했으므로, 저장된 템플릿으로 쓰면 답이 다를 수 있습니다.",
     ),
+    "chosen_rows": Text(
+        en="Among these rows are some that chose the best weights, so their figures flatter it. Ask for fewer rows (n) "
+        "or for another set.",
+        ko="최고 가중치를 고를 때 쓴 행이 섞여 있어 수치가 실제보다 좋게 나옵니다. 행 수(n)를 줄이거나 다른 데이터셋을 "
+        "쓰세요.",
+    ),
     "tokenizer_differs": Text(
         en="The two sides have different tokenizers, so their prompts are not the same token by token.",
         ko="두 모델의 토크나이저가 달라 프롬프트가 토큰까지 같지는 않습니다.",
