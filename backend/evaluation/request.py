@@ -22,7 +22,7 @@ NUMBERED = re.compile(r"checkpoint-(\d+)")
 MOST_ROWS = 100_000
 MOST_SAMPLES = 64
 MOST_SEED = 2**63 - 1
-ADAPTER = "adapter_config.json"
+ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,10 @@ def model_problem(name: str, models_dir: Path, *, adapter: bool = False) -> Text
     if folder is not None and on_space():
         return Text("folders cannot be named on a public Space", "공개 Space에서는 폴더를 지정할 수 없습니다")
     if adapter and folder is not None and (folder / ADAPTER).is_file():
-        return None
+        if (folder / ADAPTER_WEIGHTS).is_file():
+            return None
+        return Text(f"the folder has an adapter's settings and no weights: {ADAPTER_WEIGHTS} is missing",
+                    f"폴더에 어댑터 설정만 있고 가중치({ADAPTER_WEIGHTS})가 없습니다")  # fmt: skip
     if name == "embedded":
         return None  # built where it is missing
     try:

@@ -39,6 +39,15 @@ def start(
     name: str | None,
 ) -> Run:
     """See EvaluationService.start."""
+    for key in ("evaluation", "stages"):
+        if key in (values or {}):
+            raise refused(
+                key,
+                Text(
+                    en=f"{key}: is made from what is asked here (n, k, checkpoint ...) and cannot be set besides",
+                    ko=f"{key}: 여기서 지정한 값(n, k, checkpoint 등)으로 만들어지며 따로 설정할 수 없습니다",
+                ),
+            )
     run = services.find(run_words) if run_words else None
     if run is not None:
         _require_trained(run)

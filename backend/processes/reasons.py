@@ -59,8 +59,28 @@ PATTERNS = (
     (re.compile(r"during (\w+) the largest part is (.*)"), "{0} 단계에서 가장 큰 부분: {1}"),
     (re.compile(r"the worker could not be started: (.*)", re.DOTALL), "학습 프로세스를 시작하지 못했습니다: {0}"),
     (
-        re.compile(r"the (adapter|trained model) does nothing: every answer is the base's and no logit .*", re.DOTALL),
+        re.compile(r"the (adapter|trained model) does nothing: every answer is the base's and .*", re.DOTALL),
         "학습된 가중치({0})가 아무 일도 하지 않습니다. 모든 답과 로짓이 기준 모델과 같습니다. 적용되었는지 확인하세요.",
+    ),
+    (
+        re.compile(r"the (base|trained model) \((.*?)\) computes no numbers: .*", re.DOTALL),
+        "{1}({0})의 출력이 숫자가 아닙니다(NaN 또는 무한대). 가중치가 망가졌거나 데이터 타입의 범위를 넘은 것입니다.",
+    ),
+    (
+        re.compile(r"the adapter (.*?) was not loaded whole: (.*)", re.DOTALL),
+        "어댑터 {0}이(가) 온전히 적용되지 않습니다: {1}",
+    ),
+    (
+        re.compile(r"the adapter (.*?) does not fit the model under it: (.*)", re.DOTALL),
+        "어댑터 {0}이(가) 기준 모델에 맞지 않습니다: {1}",
+    ),
+    (
+        re.compile(r"the folder (.*?) has an adapter's settings and no weights: (.*) is missing"),
+        "{0} 폴더에 어댑터 설정만 있고 가중치가 없습니다: {1} 파일이 없습니다",
+    ),
+    (
+        re.compile(r"the base is not the model that the run began from: the settings of (.*?) \(.*", re.DOTALL),
+        "기준 모델이 실행이 시작한 모델이 아닙니다. {0}의 설정(config.json)이 기록과 달라 비교하지 않습니다.",
     ),
     (
         re.compile(r"the base is not the model that the run began from: the weights of (.*?) have .*", re.DOTALL),

@@ -98,9 +98,9 @@ def _own_settings_aside(model: Any, config: GenerationConfig) -> Iterator[None]:
         model.train(training)
 
 
-def padded(prompts: Sequence[Sequence[int]], pad: int, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """(ids, mask), each [B, longest]: padding on the left, so that every prompt ends where its answer begins."""
-    width = max(len(p) for p in prompts)
+def padded(prompts: Sequence[Sequence[int]], pad: int, device: Any, more: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """(ids, mask), each [B, longest + more]: padding on the left, so that every prompt ends where its answer begins."""
+    width = max(len(p) for p in prompts) + more
     gaps = [width - len(p) for p in prompts]
     ids = torch.tensor([[pad] * gap + list(p) for gap, p in zip(gaps, prompts, strict=True)], device=device)
     mask = torch.tensor([[0] * gap + [1] * (width - gap) for gap in gaps], device=device)
@@ -118,11 +118,12 @@ def generate(
     check_stop: Callable[[], None] = lambda: None,
     on_batch: Callable[[int], None] = lambda done: None,
     sampling: Sampling | None = None,
+    more_padding: int = 0,
 ) -> list[list[int]]:
     """Completion token ids of each, in order, up to and with the first end token; `batch_size` at a time.
 
     `check_stop` is called at every token and may raise; `on_batch(done)` after every batch. `sampling` is needed where
-    samples are wanted.
+    samples are wanted. `more_padding`: positions before the longest prompt of a batch, as a longer one would leave.
     """
     config = GenerationConfig(
         do_sample=False,
@@ -136,7 +137,7 @@ def generate(
     with _own_settings_aside(model, config), torch.no_grad():
         for start in range(0, len(wanted), batch_size):
             part = wanted[start : start + batch_size]
-            ids, mask = padded([w.prompt for w in part], tokenizer.pad_token_id, model.device)
+            ids, mask = padded([w.prompt for w in part], tokenizer.pad_token_id, model.device, more_padding)
             width = ids.shape[1]
             numbers = [
                 None if w.sample is None or sampling is None else drawn(sampling, w.row, w.sample, max_new_tokens)

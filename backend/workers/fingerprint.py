@@ -20,6 +20,14 @@ SAMPLED = 1024  # values of each parameter that are looked at, evenly spaced
 # Two of these hold the same value after rounding to bfloat16, whichever of them the model was loaded in.
 ROUNDED_ALIKE = frozenset({"float32", "bfloat16"})
 ADAPTER = "adapter_config.json"
+# What decides, beside the weights, what a model computes: most of it cannot be seen in the shapes of parameters.
+ARCHITECTURE = (
+    "model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
+    "num_key_value_heads", "head_dim", "hidden_act", "activation_function", "tie_word_embeddings", "rms_norm_eps",
+    "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps", "sliding_window", "use_sliding_window",
+    "partial_rotary_factor", "attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar",
+    "attention_multiplier", "embedding_multiplier", "residual_multiplier", "logits_scaling",
+)  # fmt: skip
 Same = Literal["same", "differs", "unknown"]
 
 
@@ -35,11 +43,12 @@ def base_parameters(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
 
 @torch.no_grad()
 def fingerprint(model: Any) -> dict[str, str]:
-    """{"exact", "bf16", "dtype"}: SHA-256 over the name, shape and up to SAMPLED values of each parameter.
+    """{"exact", "bf16", "dtype", "config"}: SHA-256 over the name, shape and up to SAMPLED values of each parameter.
 
     `exact` is over the values' own bytes; `bf16` over the values rounded to bfloat16, which is the same for a model
-    loaded in float32 and in bfloat16. `dtype` names the types of the parameters, joined by "+". An adapter's own
-    weights are left out: it is the model under it that is told apart.
+    loaded in float32 and in bfloat16. `dtype` names the types of the parameters, joined by "+". `config` is over the
+    settings that decide what the parameters compute. An adapter's own weights are left out: it is the model under it
+    that is told apart.
     """
     exact, rounded = hashlib.sha256(), hashlib.sha256()
     types: set[str] = set()
@@ -52,7 +61,29 @@ def fingerprint(model: Any) -> dict[str, str]:
         exact.update(head + _bytes(chosen))
         rounded.update(head + _bytes(chosen.to(torch.bfloat16) if chosen.is_floating_point() else chosen))
         types.add(str(parameter.dtype).removeprefix("torch."))
-    return {"exact": exact.hexdigest(), "bf16": rounded.hexdigest(), "dtype": "+".join(sorted(types))}
+    return {
+        "exact": exact.hexdigest(),
+        "bf16": rounded.hexdigest(),
+        "dtype": "+".join(sorted(types)),
+        "config": _architecture(model),
+    }
+
+
+def _architecture(model: Any) -> str:
+    """SHA-256 over the settings of ARCHITECTURE that a model has. Numbers count by their value (10000 is 10000.0), and
+    rotary settings wherever they stand: transformers 4 had rope_theta and rope_scaling, 5 has rope_parameters."""
+    text = model.config.get_text_config()
+    found = {name: getattr(text, name, None) for name in ARCHITECTURE}
+    rope = dict(getattr(text, "rope_parameters", None) or getattr(text, "rope_scaling", None) or {})
+    kind = rope.pop("type", None) or rope.get("rope_type") or "default"
+    found["rope"] = {"rope_theta": getattr(text, "rope_theta", None), **rope, "rope_type": kind}
+    return hashlib.sha256(json.dumps(_plain(found), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items() if each is not None}
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _bytes(values: torch.Tensor) -> bytes:
@@ -63,7 +94,10 @@ def compare(found: Mapping[str, str], expected: Mapping[str, str]) -> Same:
     """Whether two fingerprints are of the same model.
 
     Of one type: by the exact values. Of two types: by the rounded ones where both round alike, else nobody can tell.
+    Other settings are another model whatever the weights; a fingerprint of an earlier version has none to compare.
     """
+    if other_settings(found, expected):
+        return "differs"
     if found["exact"] == expected["exact"]:
         return "same"
     if found["dtype"] == expected["dtype"]:
@@ -74,16 +108,22 @@ def compare(found: Mapping[str, str], expected: Mapping[str, str]) -> Same:
     return "same" if found["bf16"] == expected["bf16"] else "differs"
 
 
+def other_settings(found: Mapping[str, str], expected: Mapping[str, str]) -> bool:
+    """Whether it is known that the settings of two models differ."""
+    return "config" in found and "config" in expected and found["config"] != expected["config"]
+
+
 def _is_weights(name: str) -> bool:
     return name.endswith((".safetensors", ".bin")) and not name.startswith(("optimizer", "training_args", "scaler"))
 
 
-def weights_hash(folder: Path) -> str:
+def weights_hash(folder: Path, *, read: bool = False) -> str:
     """SHA-256 over the names and hashes of the files that hold a folder's weights (and the adapter's own settings).
 
     The hashes are the manifest's where there is one, which was written with the files; else the files are read.
+    `read`: in any case, for a folder that nobody has compared with its manifest.
     """
-    manifest = checkpoints.read_manifest(folder)
+    manifest = None if read else checkpoints.read_manifest(folder)
     known = {name: fact["sha256"] for name, fact in manifest["files"].items()} if manifest else {}
     extra = ("generation.safetensors", "reference.safetensors")  # of a checkpoint: what training goes on with
     names = sorted(

@@ -9,9 +9,11 @@ from typing import Any
 
 from backend import data
 from backend.data import split
-from backend.evaluation.request import HELD_OUT, Request
+from backend.evaluation.request import BEST, HELD_OUT, Request
 from backend.workers import rows as run_rows
+from backend.workers import schedule
 from backend.workers.job import Job
+from storage.reader import Reader
 
 OWN_TEST_SIDE = frozenset({"arithmetic", "article-math"})  # sets that make rows for testing themselves
 
@@ -23,11 +25,28 @@ def take(job: Job, request: Request) -> list[run_rows.Row]:
         job.enter("data")
         own = job.settings.run_dir(request.run) / "data" if request.run else None
         if request.data == HELD_OUT and own is not None:
-            rows = run_rows.kept(own)[1][: request.n]
-            return [], rows
+            rows = run_rows.kept(own)[1]
+            best = request.checkpoint == BEST and not request.trained
+            return [], (_fresh_first(job, request, rows) if best else rows)[: request.n]
         return [], _of_set(job, request, own)
 
     return run_rows.snapshot(job.run_dir / "data", load)[1]
+
+
+def _fresh_first(job: Job, request: Request, held_out: Sequence[run_rows.Row]) -> list[run_rows.Row]:
+    """Those that did not choose the best weights before those that did: a peak is partly luck on the rows that chose
+    it. Tells where both are needed."""
+    run = Reader(job.db).run(request.run)
+    choosing, fresh = schedule.split(held_out, run.config.get("evaluate_rows") if run else None)
+    used = min(request.n, len(held_out)) - len(fresh)
+    if used > 0:
+        job.writer.event(
+            "chosen_rows",
+            f"{used} of the rows are among those that chose the best weights, on which they look better than they are",
+            "warn",
+            {"rows": used},
+        )
+    return [*fresh, *choosing]
 
 
 def _of_set(job: Job, request: Request, own: Path | None) -> list[run_rows.Row]:
@@ -36,7 +55,8 @@ def _of_set(job: Job, request: Request, own: Path | None) -> list[run_rows.Row]:
     tests = config.dataset in OWN_TEST_SIDE
     found = data.load(config.model_copy(update={"eval_size": request.n if tests else 0}), job.settings.home)
     given = found.eval if tests else found.train
-    trained = run_rows.read(own / "train.jsonl") if own is not None and (own / "train.jsonl").is_file() else []
+    files = [own / name for name in ("train.jsonl", run_rows.WARMUP)] if own is not None else []
+    trained = [row for path in files if path.is_file() for row in run_rows.read(path)]
     left = split.without(given, trained)
     if len(left) < len(given):
         job.writer.event(

@@ -43,7 +43,10 @@ def chosen(job: Job, run_id: str, last_step: int | None, tokenizer: Any, seed: i
     """At most MOST completions of all of training up to `last_step`, half of each sign of advantage.
 
     All of it, because the trained side differs from the base by all of it: late completions, right or wrong, are those
-    of a model that had learned most already. Drawn by `seed`; fewer where one side has fewer.
+    of a model that had learned most already, and gain both. Measured on a quickstart (nats a token, 95% intervals): of
+    all of training +0.023 [0.019, 0.027] against −0.023 [−0.041, −0.005], of its last half alone +0.023 and +0.026,
+    which shows nothing. On another one (seed 7) all of it gave +0.024 [0.020, 0.028] against −0.042 [−0.064, −0.022].
+    Drawn by `seed`; fewer where one side has fewer.
     """
     reader, kwargs = Reader(job.db), dict(job.config.chat_template_kwargs or {})
     run = reader.run(run_id)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from peft import PeftModel
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig
 
 from backend.config.resolve import resolve
@@ -21,9 +20,10 @@ from backend.errors import StudioError
 from backend.evaluation.request import ADAPTER, Request, folder_of
 from backend.paths import folder_named
 from backend.text import Text
-from backend.workers import checkpoints, trl_adapter
+from backend.workers import adapter, checkpoints, trl_adapter
 from backend.workers.fingerprint import kind_of_folder, recorded_base, weights_hash
 from backend.workers.job import Job
+from backend.workers.memory import is_out_of_memory
 from storage.reader import Reader
 
 Kind = Literal["adapter", "full", "model"]
@@ -32,7 +32,8 @@ Prepare = Callable[[str], str]  # a model's name -> what from_pretrained takes
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`model`: what from_pretrained takes; `adapter`: put on it. `weights`: SHA-256 of the files, None for a hub name.
+    """`model`: what from_pretrained takes; `adapter`: put on it. `weights`: SHA-256 of the files, None for a hub name;
+    `under`: of the model under an adapter.
 
     `expected`: the fingerprint that the evaluated run recorded of its base, where this side is that base.
     """
@@ -46,6 +47,7 @@ class Side:
     step: int | None = None
     weights: str | None = None
     expected: dict[str, Any] | None = None
+    under: str | None = None
 
     @property
     def folder(self) -> Path | None:
@@ -68,12 +70,21 @@ def of_request(job: Job, request: Request, prepare: Prepare) -> tuple[Side, Side
         request.base or (f"{request.run}/sft" if warm else job.config.model),
         base_model,
         "model",
-        weights=weights_hash(folder) if folder else None,
+        weights=weights_hash(folder, read=not warm) if folder else None,
         expected=recorded_base(run_dir) if run_dir and not request.base else None,
     )
-    if request.trained:
-        return base, _named(request.trained, started_from, prepare)
-    return base, _of_run(run_dir, request, started_from) if run_dir else None
+    if not request.trained and run_dir is None:
+        return base, None
+    trained = (
+        _named(request.trained, started_from, prepare)
+        if request.trained or run_dir is None
+        else _of_run(run_dir, request, started_from)
+    )
+    if trained.adapter is not None:
+        ground = folder_named(started_from)
+        same = base.weights if started_from == base_model else None
+        trained = replace(trained, under=same or (weights_hash(ground, read=True) if ground else None))
+    return base, trained
 
 
 def _begun(job: Job, request: Request, prepare: Prepare) -> str:
@@ -109,10 +120,10 @@ def _named(name: str, started_from: str, prepare: Prepare) -> Side:
     """A model, or a folder with an adapter, which goes onto the base."""
     folder = folder_named(name)
     if folder is not None and (folder / ADAPTER).is_file():
-        return Side("trained", name, started_from, "adapter", folder, weights=weights_hash(folder))
+        return Side("trained", name, started_from, "adapter", folder, weights=weights_hash(folder, read=True))
     model = prepare(name)
     local = folder_named(model)
-    return Side("trained", name, model, "model", weights=weights_hash(local) if local else None)
+    return Side("trained", name, model, "model", weights=weights_hash(local, read=True) if local else None)
 
 
 def _require_whole(folder: Path, name: str) -> None:
@@ -127,7 +138,10 @@ def _require_whole(folder: Path, name: str) -> None:
 
 
 def load(job: Job, side: Side) -> Any:
-    """The model of one side, in evaluation mode on the run's device, as training loads it. A new object every time."""
+    """The model of one side, in evaluation mode on the run's device, as training loads it. A new object every time.
+
+    StudioError, in words, for an adapter that does not fit the model under it.
+    """
     config, device = job.config, job.device
     kwargs = dict(trl_adapter.hardware_kwargs(config, device)["model_init_kwargs"])
     if side.model != config.model:
@@ -140,10 +154,28 @@ def load(job: Job, side: Side) -> Any:
     kwargs.pop("use_cache", None)
     model = AutoModelForCausalLM.from_pretrained(side.model, trust_remote_code=config.trust_remote_code, **kwargs)
     if side.adapter is not None:
-        model = PeftModel.from_pretrained(model, str(side.adapter), is_trainable=False)
+        model = _adapted(model, side.adapter)
     if not quantization:
         model = model.to(torch.device(device.kind))  # pyright: ignore[reportArgumentType]
     return model.eval()
+
+
+def _adapted(model: Any, folder: Path) -> Any:
+    try:
+        return adapter.put_on(model, folder)
+    except StudioError:
+        raise
+    except (KeyError, RuntimeError, ValueError) as error:  # a layer, or its size, that the model does not have
+        if is_out_of_memory(error):
+            raise
+        said = str(error).strip().splitlines()
+        first = "; ".join(line.strip() for line in said[:2]) or type(error).__name__
+        raise StudioError(
+            Text(
+                en=f"the adapter {folder.name} does not fit the model under it: {first}",
+                ko=f"어댑터 {folder.name}이(가) 기준 모델에 맞지 않습니다: {first}",
+            )
+        ) from error
 
 
 @contextlib.contextmanager

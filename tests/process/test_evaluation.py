@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -197,36 +197,105 @@ def put_back(folder: Path) -> Iterator[None]:
         kept.rename(folder)
 
 
-def test_an_adapter_that_does_nothing_is_caught(trained: Trained) -> None:
+@contextmanager
+def changed(trained: Trained, how: Callable[[dict[str, Any]], dict[str, Any]]) -> Iterator[None]:
+    """The trained adapter with other tensors, saved as a run saves."""
     from safetensors.torch import load_file, save_file
 
     with put_back(trained.folder()):
         path = trained.folder() / "adapter_model.safetensors"
-        weights = load_file(path)
-        save_file({n: w * 0 if "lora_B" in n else w for n, w in weights.items()}, path)
+        save_file(how(load_file(path)), path)
         checkpoints.write_manifest(trained.folder(), step=2)
+        yield
+
+
+def scaled(by: float) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda weights: {name: each * by if "lora_B" in name else each for name, each in weights.items()}
+
+
+def test_an_adapter_that_does_nothing_is_caught(trained: Trained) -> None:
+    """Nothing but rounding; and one that does a little: the answers are the same, the logits are not."""
+    with changed(trained, scaled(1e-9)):
         run = trained.evaluate()
     assert run.state is RunState.FAILED
     assert "does nothing" in (run.reason or "")
+    assert "which is rounding" in (run.reason or "")
     adapter = trained.home.reader.results(run.id)["adapter"]
-    assert (adapter["verdict"], adapter["max_logit_difference"], adapter["identical_outputs"]) == ("inactive", 0, True)
+    assert (adapter["verdict"], adapter["identical_outputs"]) == ("inactive", True)
+    assert 0 < adapter["max_logit_difference"] < 1e-4
     assert trained.services.evaluation.items(run.id)["total"] == 6, "the items stay readable"
     report = trained.services.evaluation.report(run.id)
     assert report["warnings"][0]["id"] == "adapter"
     assert trained.services.view(run.id)["reason_text"]["ko"] != run.reason
+    with changed(trained, scaled(1e-3)):
+        run = trained.evaluate(k=0)
+    assert run.state is RunState.SUCCEEDED, run.reason
+    adapter = trained.home.reader.results(run.id)["adapter"]
+    assert (adapter["verdict"], adapter["identical_outputs"]) == ("active", True)
+    assert "identical" in [w["id"] for w in trained.services.evaluation.report(run.id)["warnings"]]
 
 
-def test_an_adapter_whose_names_do_not_fit_is_caught(trained: Trained) -> None:
-    """unsloth#2009 and kin: the library loads nothing, warns, and answers as the base."""
-    from safetensors.torch import load_file, save_file
-
-    with put_back(trained.folder()):
-        path = trained.folder() / "adapter_model.safetensors"
-        save_file({n.replace("layers", "blocks"): w for n, w in load_file(path).items()}, path)
-        checkpoints.write_manifest(trained.folder(), step=2)
+def test_weights_that_are_no_numbers_are_caught(trained: Trained) -> None:
+    with changed(trained, scaled(float("nan"))):
         run = trained.evaluate(k=0)
     assert run.state is RunState.FAILED
-    assert "does nothing" in (run.reason or "")
+    assert f"the trained model ({trained.run}/final) computes no numbers" in (run.reason or "")
+    assert "6 of 6 prompts" in (run.reason or "")
+
+
+def test_an_adapter_of_which_half_does_not_fit_is_caught(trained: Trained) -> None:
+    """unsloth#2009 and kin: the library loads what it knows, warns, and answers almost as the base."""
+    with changed(trained, lambda weights: {n.replace("layers.0", "layers.7"): w for n, w in weights.items()}):
+        run = trained.evaluate(k=0)
+    assert run.state is RunState.FAILED
+    assert "was not loaded whole" in (run.reason or "")
+    assert "14 of its 28 tensors found no place" in (run.reason or "")
+
+
+def test_stored_answers_belong_to_their_weights(trained: Trained, whole: Run) -> None:
+    """Stopped on the trained side, trained on, resumed: no answer of the weights of before is left."""
+    run, asked = trained.start(), []
+    generate = proof.decoding.generate
+
+    def stopped(*given: Any, **options: Any) -> Any:
+        asked.append(options.get("sampling"))  # the padding check asks without
+        if sum(each is not None for each in asked) == 5:  # three of the base, the second of the trained side
+            raise StopHere
+        return generate(*given, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(proof.decoding, "generate", stopped)
+        trained.home.train_here(run.id)
+    old = trained.items(run)
+    assert (len(old["base"]), len(old["trained"])) == (6, 2)
+    with changed(trained, scaled(-3.0)):
+        trained.services.resume(run.id)
+        trained.home.train_here(run.id)
+        weights = weights_hash(trained.folder(), read=True)
+    assert trained.home.run(run.id).state is RunState.SUCCEEDED, trained.home.run(run.id).reason
+    found = {e.when: e for e in trained.home.reader.evaluations(run.id)}
+    assert found["trained"].settings["weights"] == weights
+    (told,) = [e for e in trained.home.reader.events(run.id) if e.kind == "evaluation_anew"]
+    assert (told.data["when"], told.data["now"]) == ("trained", weights)
+    now = trained.items(run)
+    assert now["base"] == trained.items(whole)["base"]
+    assert len(now["trained"]) == 6
+    assert all(a.completion != b.completion for a, b in zip(now["trained"], old["trained"], strict=False))
+
+
+def test_the_best_answers_rows_that_did_not_choose_it_first(trained: Trained) -> None:
+    best = trained.folder("best")
+    shutil.copytree(trained.folder(), best)
+    try:
+        run = trained.evaluate(checkpoint="best", n=4, k=0)
+    finally:
+        shutil.rmtree(best)
+    rows = [json.loads(line) for line in (trained.folder("data") / "eval.jsonl").read_text().splitlines()]
+    asked = [json.loads(item.prompt) for item in trained.items(run)["trained"]]
+    assert asked == [row["prompt"] for row in (*rows[3:], rows[0])], "the first half chose the best"
+    (told,) = [e for e in trained.home.reader.events(run.id) if e.kind == "chosen_rows"]
+    assert told.data == {"rows": 1}
+    assert "chosen_rows" in [w["id"] for w in trained.services.evaluation.report(run.id)["warnings"]]
 
 
 def test_a_base_that_was_trained_in_secret_is_caught(trained: Trained) -> None:
@@ -268,8 +337,8 @@ def test_another_chat_template_is_told(trained: Trained) -> None:
 def test_right_padding_is_told(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
-    def right(given: Any, pad: int, device: Any) -> Any:
-        width = max(map(len, given))
+    def right(given: Any, pad: int, device: Any, more: int = 0) -> Any:
+        width = max(map(len, given)) + more
         ids = torch.tensor([[*p, *([pad] * (width - len(p)))] for p in given], device=device)
         mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in given], device=device)
         return ids, mask
@@ -291,10 +360,13 @@ def test_another_set_and_rows_that_are_trained_on_or_too_long(trained: Trained) 
 
     rows = [{"prompt": asked(f"say {i}"), "ground_truth": str(i)} for i in range(5)]
     rows += [{"prompt": trained_on["prompt"], "ground_truth": "1"}, {"prompt": asked("x" * 300), "ground_truth": "1"}]
-    rows += [{"prompt": asked("no truth"), "ground_truth": None}]
+    rows += [{"prompt": asked("no truth"), "ground_truth": None}, {"prompt": asked("warm"), "ground_truth": "1"}]
+    warm_up = trained.folder("data") / "warmup.jsonl"
+    warm_up.write_text(json.dumps({"prompt": asked("warm"), "completion": asked("up")}) + "\n")
     file = trained.home.settings.home / "other.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = trained.evaluate(k=0, n=100, data=str(file))
+    warm_up.unlink()
     assert run.state is RunState.SUCCEEDED, run.reason
     report = trained.services.evaluation.report(run.id)
     assert (report["rows"], report["left_out"], report["skipped"], report["n"]) == (6, 1, 1, 5)
@@ -302,9 +374,20 @@ def test_another_set_and_rows_that_are_trained_on_or_too_long(trained: Trained) 
     assert report["data"] == str(file)
 
 
-def test_models_without_a_run(trained: Trained) -> None:
+def test_models_without_a_run(trained: Trained, tmp_path: Path) -> None:
+    """The adapter was copied and changed: its manifest is that of before, and so would be a hash that trusts it."""
+    from safetensors.torch import load_file, save_file
+
     service = trained.services.evaluation
-    adapter = trained.folder()
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    shutil.copy(trained.folder() / "adapter_config.json", bare)
+    with pytest.raises(Refused, match="no weights") as caught:
+        service.start(None, base=str(trained.home.model), trained=str(bare), data="arithmetic")
+    assert caught.value.field == "trained"  # type: ignore[attr-defined]
+    adapter = tmp_path / "copy"
+    shutil.copytree(trained.folder(), adapter)
+    save_file(scaled(2.0)(load_file(adapter / "adapter_model.safetensors")), adapter / "adapter_model.safetensors")
     run = service.start(None, base=str(trained.home.model), trained=str(adapter), data="arithmetic", n=4,
                         values={"use_cpu": True, "max_completion_length": 8, "rewards": ["accuracy"]})  # fmt: skip
     trained.home.train_here(run.id)
@@ -312,6 +395,7 @@ def test_models_without_a_run(trained: Trained) -> None:
     assert report["state"] == "succeeded", report["reason"]
     assert (report["evaluated"], report["n"], report["shift"]) == (None, 4, None)
     assert report["adapter"]["verdict"] == "active"
+    assert report["adapter"]["hash"] == weights_hash(adapter, read=True) != weights_hash(trained.folder())
     alone = service.start(None, base=str(trained.home.model), data="arithmetic", n=4,
                           values={"use_cpu": True, "max_completion_length": 8, "rewards": ["accuracy"]})  # fmt: skip
     trained.home.train_here(alone.id)
@@ -341,7 +425,8 @@ def test_the_base_of_a_warmed_up_run_is_its_warm_up(trained: Trained) -> None:
 @pytest.mark.parametrize(
     ("asked", "field"),
     [({"n": 0}, "n"), ({"k": 99}, "k"), ({"checkpoint": "best"}, "checkpoint"), ({"data": "no such set"}, "data"),
-     ({"temperature": 0.0}, "temperature"), ({"trained": "nothing"}, "trained")],
+     ({"temperature": 0.0}, "temperature"), ({"trained": "nothing"}, "trained"),
+     ({"values": {"evaluation": 1}}, "evaluation")],
 )  # fmt: skip
 def test_a_refusal_names_its_argument(trained: Trained, asked: dict[str, Any], field: str) -> None:
     count = len(trained.home.reader.runs())

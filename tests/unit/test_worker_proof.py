@@ -62,6 +62,33 @@ def test_any_trained_parameter_is_noticed(tiny: tuple[Any, Any], data: st.DataOb
     assert compare(fingerprint(changed.to(torch.bfloat16)), fingerprint(model)) == "differs", name
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rope_parameters", {"rope_theta": 3.0, "rope_type": "default"}), ("rms_norm_eps", 1.0), ("hidden_act", "relu"),
+     ("num_attention_heads", 4), ("tie_word_embeddings", True)],
+)  # fmt: skip
+def test_the_same_weights_in_another_architecture_are_another_model(
+    tiny: tuple[Any, Any], name: str, value: Any
+) -> None:
+    model, _ = tiny
+    own = fingerprint(model)
+    changed = copy.deepcopy(model)
+    setattr(changed.config, name, value)
+    found = fingerprint(changed)
+    assert found["exact"] == own["exact"]
+    assert compare(found, own) == "differs"
+    earlier = {key: each for key, each in own.items() if key != "config"}
+    assert compare(found, earlier) == "same", "a record of an earlier version has no settings to compare"
+
+
+def test_the_architecture_is_the_same_however_it_is_written(tiny: tuple[Any, Any]) -> None:
+    model, _ = tiny
+    changed = copy.deepcopy(model)
+    changed.config.rope_parameters = {"rope_theta": int(model.config.rope_parameters["rope_theta"]), "type": "default"}
+    changed.config.use_cache = not model.config.use_cache
+    assert fingerprint(changed) == fingerprint(model)
+
+
 def test_a_run_records_its_base_once(tiny: tuple[Any, Any], tmp_path: Path) -> None:
     model, _ = tiny
     assert recorded_base(tmp_path) is None
@@ -83,8 +110,10 @@ def test_the_hash_of_weights_is_of_the_weights(tmp_path: Path) -> None:
     checkpoints.write_manifest(tmp_path)
     assert weights_hash(tmp_path) == alone  # by the manifest's own hashes
     (tmp_path / "model.safetensors").write_bytes(b"two")
+    assert weights_hash(tmp_path) == alone, "whoever asks has compared the files with the manifest"
+    changed = weights_hash(tmp_path, read=True)
     checkpoints.write_manifest(tmp_path)
-    assert weights_hash(tmp_path) != alone
+    assert weights_hash(tmp_path) == changed != alone
 
 
 # --- sampled answers ---
@@ -180,23 +209,56 @@ def test_the_mean_change_is_over_tokens() -> None:
 # --- padding, rows ---
 
 
-def test_padding_is_checked_and_right_padding_is_caught(tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def right_padded(given: Any, pad: int, device: Any, more: int = 0) -> Any:
+    width = max(map(len, given)) + more
+    ids = torch.tensor([[*p, *([pad] * (width - len(p)))] for p in given], device=device)
+    mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in given], device=device)
+    return ids, mask
+
+
+@pytest.mark.parametrize("mixed", [True, False])
+def test_padding_is_checked_and_right_padding_is_caught(
+    tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, mixed: bool
+) -> None:
+    """Prompts of one length, as the quickstart's, are padded all the same."""
     model, tokenizer = tiny
     asked = prompts(tokenizer)
+    asked = asked if mixed else [ids[-1:] * 2 + ids[:1] * 2 for ids in asked]
     good = proof_checks.padding(model, tokenizer, asked, max_new_tokens=8, eos_ids=EOS)
     assert (good["rows"], good["same"], good["verdict"]) == (6, 6, "ok")
-
-    def right_padded(given: Any, pad: int, device: Any) -> Any:
-        width = max(map(len, given))
-        ids = torch.tensor([[*p, *([pad] * (width - len(p)))] for p in given], device=device)
-        mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in given], device=device)
-        return ids, mask
-
+    assert good["more_padding"] == (0 if mixed else 8)
+    assert ("6 prompts of 4 tokens" in good["words"]["en"]) is not mixed
+    assert ("padded by 8 positions more" in good["words"]["en"]) is not mixed
     monkeypatch.setattr(decoding, "padded", right_padded)
     bad = proof_checks.padding(model, tokenizer, asked, max_new_tokens=8, eos_ids=EOS)
     assert bad["verdict"] == "differs"
     assert bad["same"] < 6
     assert bad["max_logit_difference"] > 0.1
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_what_is_rounding_and_what_an_adapter_does(tiny: tuple[Any, Any], half: bool) -> None:
+    model, tokenizer = tiny
+    asked = prompts(tokenizer)
+
+    def asked_of(scale: float | None) -> torch.Tensor:
+        one = copy.deepcopy(model).to(torch.bfloat16 if half else torch.float32)
+        if scale is not None:
+            one = get_peft_model(one, LoraConfig(r=4, target_modules="all-linear")).eval()
+            torch.manual_seed(0)
+            with torch.no_grad():
+                for name, parameter in one.named_parameters():
+                    if "lora_B" in name:
+                        parameter.normal_().mul_(scale)
+        assert proof_checks.in_half(one) is half
+        return proof_checks.last_logits(one, asked)
+
+    base = asked_of(None)
+    for scale, active in ((1e-9, False), (1e-7, False), (1e-4 if half else 1e-6, False), (1e-3, True), (1e-2, True)):
+        difference = proof_checks.largest_difference(base, asked_of(scale))
+        assert difference is not None
+        assert proof_checks.beyond_rounding(difference, base, half) is active, (scale, difference)
+    assert proof_checks.largest_difference(base, base[:, 1:]) is None
 
 
 def test_the_rows_that_are_checked_differ_in_length() -> None:
