@@ -16,6 +16,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -38,6 +39,7 @@ from storage.runs import delete_run
 FORMAT = "grpo-studio-run"
 VERSION = 1
 PIECE = 64
+RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
 LARGEST = 200_000_000  # bytes of a file unpacked: a small one may hold a great many
 OWN = frozenset({"id", "key", "run_key", "deleted", "group_id", "evaluation_id"})
 SIMPLE: Mapping[str, Table] = {"attempt": m.attempt, "event": m.event, "result": m.result}
@@ -78,14 +80,16 @@ def load(db: Database, path: Path) -> str:
         if type(head.get("version")) is not int or head["version"] > VERSION:
             raise NotARun(f"{path}: format {head.get('version')!r}; this program reads up to {VERSION}")
         try:
-            run_id = str(head["run"]["id"])
+            run_id = _sound(head["run"])
             with db.read() as connection:
                 if run_key(connection, run_id) is not None:
                     return run_id
             delete_run(db, run_id)  # one whose deletion was interrupted
             with db.begin() as connection:
                 _read(connection, head["run"], lines)
-        except (KeyError, TypeError, AttributeError, StatementError) as error:
+        except NotARun:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, StatementError) as error:
             if isinstance(error, StatementError) and unavailable(error):
                 raise
             raise NotARun(f"{path}: not a recorded run ({error!r})") from error
@@ -185,13 +189,28 @@ def _line(document: dict[str, Any]) -> bytes:
 def _documents(packed: IO[bytes] | Any) -> Iterator[Any]:
     read = 0
     try:
-        for line in packed:
+        while line := packed.readline(LARGEST - read + 1):  # one line may be the whole bomb
             read += len(line)
             if read > LARGEST:
                 raise NotARun(f"more than {LARGEST} bytes")
             yield exact(json.loads(line))
-    except (EOFError, OSError, zlib.error, UnicodeError, json.JSONDecodeError) as error:
+    except NotARun:
+        raise
+    except (EOFError, OSError, zlib.error, RecursionError, ValueError, KeyError, TypeError) as error:
         raise NotARun(f"the file is damaged ({error})") from error
+
+
+def _sound(row: Mapping[str, Any]) -> str:
+    """The id of a run as this program makes them, that has ended: anything else would be started by the next look at
+    the runs, or could not be read or removed. Raises NotARun."""
+    run_id, state = row["id"], row["state"]
+    if not isinstance(run_id, str) or not RUN_ID.fullmatch(run_id):
+        raise NotARun(f"{run_id!r:.80} is no id of a run")
+    if state not in {str(ended) for ended in ENDED}:
+        raise NotARun(f"the run has not ended: {state!r:.80}")
+    if not isinstance(row["config"], dict):
+        raise NotARun("the run has no settings")
+    return run_id
 
 
 def _read(connection: Connection, row: Mapping[str, Any], lines: Iterator[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from backend.rewards.reasons import text as in_words
 from backend.text import Text
 from ui.door import Door
 from ui.jobs import Jobs
-from ui.wire import BadRequest, Call, route
+from ui.wire import DEEPEST, TOO_DEEP, BadRequest, Call, depth_beyond, route
 
 MOST_ROWS = 500
 MOST_SLOW = 2  # audits and replays at once: each may take minutes
@@ -131,6 +131,8 @@ def rows(call: Call) -> dict[str, Any]:
         values = json.loads(raw)
     except (ValueError, RecursionError):
         values = None
+    if depth_beyond(values, DEEPEST):
+        raise TOO_DEEP
     if not isinstance(values, dict):
         raise BadRequest(Text(en="values must be a JSON object.", ko="values는 JSON 객체여야 합니다."))
     found = call.services.data.sample(values, call.number("n", 8, 1, MOST_ROWS))

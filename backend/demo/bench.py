@@ -18,12 +18,12 @@ ROWS = limits.BENCH_ROWS
 
 def table(services: DemoServices, given: dict[str, Any]) -> None:
     _rewards(given)
-    _rows(given.get("rows") or (), limits.BENCH_CODE_ROWS if _sandboxed(given["rewards"]) else ROWS)
+    _rows(given.get("rows") or (), limits.BENCH_SQL_ROWS if _sandboxed(given["rewards"]) else ROWS)
 
 
 def replay(services: DemoServices, given: dict[str, Any]) -> None:
     _rewards(given)
-    most = limits.BENCH_CODE_ROWS if _sandboxed(given["rewards"]) else limits.BENCH_GROUPS
+    most = limits.BENCH_SQL_ROWS if _sandboxed(given["rewards"]) else limits.BENCH_GROUPS
     given["limit_groups"] = min(given.get("limit_groups", most), most)
 
 

@@ -16,7 +16,7 @@ LOOK_S = 15 * 60  # that a run which trained is there after its end, with at mos
 CHATS_KEPT = 200  # conversations of all visitors together
 BENCH_ROWS = 50
 BENCH_TEXT = 4000  # characters of one text of the bench
-BENCH_CODE_ROWS = 10  # where code is run for each row
+BENCH_SQL_ROWS = 10  # where a query is run for each row
 LIMIT_S = 1.0  # for one judgement that runs in a child
 BENCH_GROUPS = 50  # groups of a replay
 AUDIT_ROWS = 12
@@ -109,6 +109,6 @@ OPERATIONS = frozenset({"+", "-", "×", "*", "x", "add", "subtract", "multiply"}
 TRAIN_REWARDS = (
     "accuracy", "exact", "math", "choice", "format", "json", "language", "length", "regex", "repetition",
 )  # fmt: skip
-SANDBOXED = ("code", "sql")  # on the bench only, and only where the machine has a sandbox
+SANDBOXED = ("sql",)  # on the bench only, and only where the machine has a sandbox; nobody's code is run
 ARGS_TEXT = 4000  # characters of all arguments of the rewards together
 PATTERN_TEXT = 200

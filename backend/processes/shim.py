@@ -146,13 +146,20 @@ class Shim:
 
     def _hold_to_limits(self, pid: int) -> None:
         """Ask the worker to save and end where its time is up; end it at once where it takes too much memory."""
-        if self.over is not None:
-            return
         limits = self.limits
+        if self.asked == "now":
+            return
         if limits.memory_mb is not None and process_tree.memory_mb(pid) > limits.memory_mb:
             self.over, self.asked = reasons.memory_limit(limits.memory_mb), "now"
-        elif self._until is not None and time.monotonic() > self._until and limits.seconds is not None:
+        elif (
+            self.over is None
+            and self._until is not None
+            and time.monotonic() > self._until
+            and limits.seconds is not None
+        ):
             self.over, self.grace_s = reasons.time_limit(limits.seconds), limits.grace_s
+            if self.deadline is not None:  # a wish to stop from before does not lengthen the time
+                self.deadline = min(self.deadline, time.monotonic() + limits.grace_s)
             self.asked = self.asked or "save"
 
     def _pump(self, reader: int, open_pipe: bool) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -121,6 +122,12 @@ def lines_of(path: Path) -> list[bytes]:
     return gzip.decompress(path.read_bytes()).splitlines(keepends=True)
 
 
+def with_run(line: bytes, **values: Any) -> bytes:
+    head = json.loads(line)
+    head["run"] |= values
+    return json.dumps(head).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -132,6 +139,12 @@ def lines_of(path: Path) -> list[bytes]:
         lambda lines: [lines[0], b'{"is":"group","completions":[{}]}\n', *lines[1:]],
         lambda lines: [lines[0], b"[1]\n"],
         lambda lines: [lines[0], b"{not json\n"],
+        lambda lines: [with_run(lines[0], state="queued"), *lines[1:]],
+        lambda lines: [with_run(lines[0], state="junk"), *lines[1:]],
+        lambda lines: [with_run(lines[0], id="../../../victim"), *lines[1:]],
+        lambda lines: [with_run(lines[0], config="x"), *lines[1:]],
+        lambda lines: [lines[0], b'{"is":{"$b64":"?"}}\n', *lines[1:]],
+        lambda lines: [lines[0], b'{"is":' + b"[" * 5000 + b"]" * 5000 + b"}\n", *lines[1:]],
     ],
 )
 def test_a_damaged_or_foreign_file_is_refused_and_leaves_nothing(resumed: Store, tmp_path: Path, change: Any) -> None:
@@ -142,6 +155,18 @@ def test_a_damaged_or_foreign_file_is_refused_and_leaves_nothing(resumed: Store,
     with pytest.raises(NotARun):
         load(resumed.db, path)
     assert resumed.reader.runs() == []
+
+
+def test_a_bomb_of_one_line_is_never_in_memory(resumed: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.portable.LARGEST", 1_000_000)
+    path = tmp_path / "run.jsonl.gz"
+    path.write_bytes(gzip.compress(b" " * 50_000_000))
+    tracemalloc.start()
+    with pytest.raises(NotARun, match="more than"):
+        load(resumed.db, path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 def test_columns_of_another_version_are_left_out(resumed: Store, tmp_path: Path) -> None:

@@ -227,7 +227,8 @@ ROW = {"completion": "<answer>1</answer>", "ground_truth": "1"}
         {"rewards": ["accuracy"], "versions": {"accuracy": 1}},
         {"rewards": ["accuracy"], "rows": [ROW] * 51},
         {"rewards": ["accuracy"], "rows": [{"completion": "x" * 5000}]},
-        {"rewards": ["code"], "rows": [ROW] * 11},
+        {"rewards": ["code"]},
+        {"rewards": ["sql"], "rows": [ROW] * 11},
         {"rewards": ["regex"], "args": {"regex": {"pattern": "a" * 1000}}},
         {"rewards": ["regex"], "args": {"regex": {"pattern": "a", "limit_s": 100}}},
         {"rewards": ["accuracy"] * 9},
@@ -252,7 +253,7 @@ def test_the_bench_works_and_a_judgement_has_little_time(space: DemoServices, mo
     assert given == {"regex": {"pattern": "a", "limit_s": limits.LIMIT_S}}
 
 
-def test_code_needs_a_sandbox(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_need_a_sandbox(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
     from backend.sandbox.tiers import Report
     from backend.text import Text
 
@@ -260,7 +261,7 @@ def test_code_needs_a_sandbox(space: DemoServices, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("backend.sandbox.tiers.report", lambda: none)
     door: Any = DemoDoor(space)
     with pytest.raises(Forbidden, match="no sandbox here"):
-        door.lab.table(["code"], None, None, [ROW])
+        door.lab.table(["sql"], None, None, [ROW])
 
 
 @pytest.mark.parametrize("values", [{"dataset": "/etc/passwd"}, {"rewards": ["x"]}, {"model": "../x"}], ids=str)

@@ -108,11 +108,21 @@ def test_the_setup_offers_every_reward_with_typed_arguments_and_the_sets_for_tra
     assert [one["name"] for one in found["sets"]] == ["mine"], "rows of a warm-up are no rows for a reward"
 
 
+DEEP = '{"a":' * 600 + "1" + "}" * 600  # less than what the reader of JSON minds
+
+
 def test_rows_come_with_the_gold_in_the_demanded_format(client: TestClient) -> None:
     answer = client.get("/api/lab/rows", params={"n": 2, "values": json.dumps({"dataset": "arithmetic"})}).json()
     assert [row["ground_truth"] for row in answer["rows"]] == ["2", "2"]
     assert answer["made"] == ["<answer>2</answer>"] * 2
-    for wrong in ({"values": "[1]"}, {"values": "{"}, {"values": "[" * 5000}, {"n": "0"}, {"n": str(MOST_ROWS + 1)}):
+    for wrong in (
+        {"values": "[1]"},
+        {"values": "{"},
+        {"values": "[" * 5000},
+        {"values": DEEP},
+        {"n": "0"},
+        {"n": str(MOST_ROWS + 1)},
+    ):
         answer = client.get("/api/lab/rows", params=wrong)
         assert answer.status_code == 422
         assert answer.json()["error"]["ko"]
