@@ -34,6 +34,7 @@ TEXTS: dict[str, Text] = {
     ),
     "evaluate.run_log": Text(en="Its log", ko="실행 로그"),
     "evaluate.none_saved": Text(en="none saved", ko="저장된 것 없음"),
+    "evaluate.to_breakdown": Text(en="By kind of problem", ko="항목별 정확도"),
     "evaluate.sections": Text(en="On this page", ko="이 페이지의 내용"),
     "evaluate.no_rows": Text(
         en="This run kept no held-out rows (eval_size 0), so it was never evaluated. Evaluate it on a stored set, or "

@@ -89,6 +89,7 @@ def names(server: Server, run: str) -> set[str]:
 
     for path in ("/api/schema", "/api/runs", "/api/lab/setup", f"/api/runs/{run}"):
         collect(server.call("GET", path))
+    found.update(each["name"] for each in server.call("GET", "/api/runs")["runs"])  # these may have spaces
     return found
 
 

@@ -44,7 +44,7 @@ class Page {
     this.problems = new Problems();
     this.measured = h('div', { class: 'ev-measured', id: 'evaluate-measured' }, this.table.root, h('div', { class: 'ev-beside' }, this.plot.root, this.table.facts));
     this.found = [this.measured, this.breakdown.root, this.proof.root, this.shift.root];
-    this.jump = new Jump([['evaluate.table', this.measured], ['evaluate.breakdown', this.breakdown.root], ['evaluate.proof', this.proof.root], ['evaluate.shift', this.shift.root], ['evaluate.timeline', this.timeline.root], ['evaluate.control', this.control.root], ['evaluate.problems', this.problems.root]]);
+    this.jump = new Jump([['evaluate.table', this.measured], ['evaluate.to_breakdown', this.breakdown.root], ['evaluate.proof', this.proof.root], ['evaluate.shift', this.shift.root], ['evaluate.timeline', this.timeline.root], ['evaluate.control', this.control.root], ['evaluate.problems', this.problems.root]]);
     this.view.append(this.top.root, this.form.root, this.progress.root, this.top.sentence, this.jump.root, this.top.warnings, this.none, ...this.found, this.timeline.root, this.control.root, this.problems.root);
     root.append(this.offline, this.empty, this.loading, this.view);
     ctx.state.onChange(() => this.poller.now());
