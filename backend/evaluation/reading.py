@@ -107,6 +107,7 @@ def _report(services: Services, run: Run, left: Evaluation | None, right: Evalua
         "data": HELD_OUT if held_out else run.config.get("dataset"),
         "state": run.state.value,
         "left_out": settings.get("left_out", _left_out(services, run)),
+        "weights": _weights(services, run, asked, results),
         **{name: results.get(name) for name in ("adapter", "padding", "shift")},
     }
     base, trained = answers(services, run)
@@ -124,6 +125,15 @@ def _report(services: Services, run: Run, left: Evaluation | None, right: Evalua
     }
     found["warnings"] = [*_more(services, run, results), *found["warnings"]]
     return views.plain(found)
+
+
+def _weights(services: Services, run: Run, asked: Request, results: Mapping[str, Any]) -> str | None:
+    """What kind of weights the trained side has: "control" of a control's, else "adapter", "full" or "model"."""
+    trained = services.reader.run(asked.run) if asked.run else run
+    if trained is not None and views.kind_of_run(trained.config) == "control":
+        return "control"
+    told = (results.get("adapter") or {}).get("kind")
+    return told or (None if trained is None else "full" if trained.config.get("peft") == "none" else "adapter")
 
 
 def _model(side: Evaluation | None, asked: str, run: Run) -> str | None:
