@@ -32,12 +32,17 @@ def assert_told(studio: Studio, run_id: str, words: str) -> None:
     assert [event.message for event in studio.services.reader.events(run_id) if event.kind == "limit"] == [words]
 
 
-def test_a_run_that_ignores_it_is_ended(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wish", [False, True], ids=["alone", "and asked to stop before, which has a longer grace"])
+def test_a_run_that_ignores_it_is_ended(studio: Studio, monkeypatch: pytest.MonkeyPatch, wish: bool) -> None:
     studio.set(FAKE_IGNORE_TERM="1")
-    monkeypatch.setattr(launcher, "bounds", lambda: ["--limit-s=0.5", "--limit-grace-s=0.5"])
+    seconds = 3 if wish else 0.5
+    monkeypatch.setattr(launcher, "bounds", lambda: [f"--limit-s={seconds}", "--limit-grace-s=0.5"])
     run = studio.start(max_steps=1000)
+    if wish:
+        studio.wait_state(run.id, RunState.RUNNING, timeout=40)
+        studio.services.stop(run.id)
     studio.wait_state(run.id, RunState.STOPPED, timeout=40)
-    assert_told(studio, run.id, reasons.time_limit(0.5).en)
+    assert_told(studio, run.id, reasons.time_limit(seconds).en)
 
 
 def test_a_run_that_takes_too_much_memory_is_ended_at_once(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
