@@ -13,7 +13,7 @@ def padding_words(differs: bool, rows: int, same: int, moved: float, lengths: tu
         return Text(
             en=f"Padding changes what this model says: in a batch, logits move by up to {moved:.3g} and {rows - same} "
             f"of {rows} greedy answers change. The figures cannot be trusted.",
-            ko=f"패딩이 답을 바꿉니다. 배치에 넣으면 로짓이 최대 {moved:.3g} 달라지고 그리디 답 {rows}개 중 "
+            ko=f"패딩이 답을 바꿉니다. 배치에 넣으면 로짓이 최대 {moved:.3g} 달라지고 greedy 답 {rows}개 중 "
             f"{rows - same}개가 바뀝니다. 수치를 믿을 수 없습니다.",
         )
     low, high = lengths
@@ -26,12 +26,12 @@ def padding_words(differs: bool, rows: int, same: int, moved: float, lengths: tu
         return Text(
             en=en + f"{same} greedy answers are the same; the others turn at near ties, for logits differ by rounding "
             f"only (up to {moved:.2g}).",
-            ko=ko + f"그리디 답 {same}개가 같습니다. 나머지는 거의 동점인 곳에서 갈렸고, 로짓 차이는 반올림 "
+            ko=ko + f"greedy 답 {same}개가 같습니다. 나머지는 거의 동점인 곳에서 갈렸고, 로짓 차이는 반올림 "
             f"수준입니다(최대 {moved:.2g}).",
         )
     return Text(
         en=en + f"the same greedy answers, logits within {moved:.2g}.",
-        ko=ko + f"그리디 답이 모두 같고 로짓 차이는 최대 {moved:.2g}입니다.",
+        ko=ko + f"greedy 답이 모두 같고 로짓 차이는 최대 {moved:.2g}입니다.",
     )
 
 
@@ -130,7 +130,7 @@ def shift_words(positive: dict[str, float] | None, negative: dict[str, float] | 
         f"{signed(down)}. "
     )
     ko = (
-        f"그룹 평균보다 나은 답변의 토큰은 로그 확률이 {signed(up)}(nat), 못한 답변의 토큰은 {signed(down)} "
+        f"그룹 평균보다 나은 답변의 토큰은 로그 확률이 평균 {signed(up)} nat, 못한 답변의 토큰은 {signed(down)} nat "
         "바뀌었습니다. "
     )
     apart = positive["low"] > negative["high"]
