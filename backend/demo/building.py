@@ -18,7 +18,7 @@ from backend.settings import PROJECT, Settings
 
 log = logging.getLogger(__name__)
 TRIES = 5
-WAIT_S = 5.0  # before the second try; twice as long before each further one
+WAIT_S = 2.0  # before the second try; twice as long before each further one
 BUILD_VARIABLE = "GRPO_STUDIO_BUILD"  # for tests only: the module that stands in for backend.demo.build
 
 

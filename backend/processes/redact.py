@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 MARK = b"[redacted]"
 MIN_SECRET = 6  # characters; a shorter value would redact ordinary words
 SECRET_NAME = re.compile(
-    r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$|_AUTH$|^AUTH$|COOKIE",
+    r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$|_AUTH$|^AUTH$|COOKIE"
+    r"|_(PASS|PWD|PAT|JWT|DSN)$|^JWT$|WEBHOOK|^REDIS_URL$|^MONGO",  # not PWD and OLDPWD
     re.IGNORECASE,
 )
 NOT_SECRET = re.compile(r"^TOKENIZERS_|_TOKENS$")
