@@ -64,7 +64,7 @@ PATTERNS = (
     ),
     (
         re.compile(r"the (base|trained model) \((.*?)\) computes no numbers: .*", re.DOTALL),
-        "{1}({0})의 출력이 숫자가 아닙니다(NaN 또는 무한대). 가중치가 망가졌거나 데이터 타입의 범위를 넘은 것입니다.",
+        "{1}의 출력이 숫자가 아닙니다(NaN 또는 무한대). 가중치가 망가졌거나 데이터 타입의 범위를 넘은 것입니다.",
     ),
     (
         re.compile(r"the adapter (.*?) was not loaded whole: (.*)", re.DOTALL),
