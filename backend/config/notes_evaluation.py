@@ -21,7 +21,14 @@ def evaluation_notes(config: RunConfig, steps: int | None) -> Iterable[Note]:
     """`steps`: optimizer steps of the whole run, None where nobody knows."""
     if "grpo" not in config.stages:
         return
-    if config.evaluate_steps is not None and steps and config.evaluate_steps > steps:
+    if config.evaluate_steps is not None and config.eval_size == 0:
+        text = Text(
+            "there are no held-out rows (eval_size 0), so nothing is evaluated while training and no best weights are "
+            "kept; 200 would do",
+            "평가 행이 없어(eval_size 0) 학습 중 평가를 하지 않고 최고 가중치도 남지 않습니다. 200 정도면 됩니다",
+        )
+        yield Note("warn", "evaluate_steps", text, "evaluate_no_rows")
+    elif config.evaluate_steps is not None and steps and config.evaluate_steps > steps:
         text = Text(
             f"the run has {steps} steps, so no evaluation takes place on the way and no best weights are kept; "
             f"{max(1, steps // 5)} would give {steps // max(1, steps // 5)}",
@@ -29,7 +36,7 @@ def evaluation_notes(config: RunConfig, steps: int | None) -> Iterable[Note]:
             f"{steps // max(1, steps // 5)}번 평가합니다",
         )
         yield Note("warn", "evaluate_steps", text, "evaluate_beyond")
-    elif config.evaluate_steps is not None and config.eval_size > 0:
+    elif config.evaluate_steps is not None:
         yield from _rows(config)
     if config.evaluate_steps is not None and config.keep_best and config.load_best_model_at_end:
         text = Text(

@@ -99,6 +99,7 @@ WARNED: list[tuple[str, str | None, dict[str, Any], DeviceFacts | None]] = [
     ("kwargs_override", "generation_kwargs", {"generation_kwargs": {"top_p": 0.9}}, None),
     ("save_only", "save_only_model", {"save_only_model": True}, None),
     ("no_eval", "eval_size", {"eval_size": 0}, None),
+    ("evaluate_no_rows", "evaluate_steps", {"evaluate_steps": 25, "eval_size": 0}, None),
     ("evaluate_beyond", "evaluate_steps", {"evaluate_steps": 25, "max_steps": 10}, None),
     ("none_fresh", "evaluate_rows", {"evaluate_steps": 5, "eval_size": 64, "evaluate_rows": 64}, None),
     ("few_rows", "evaluate_rows", {"evaluate_steps": 5, "eval_size": 40}, None),

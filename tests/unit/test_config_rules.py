@@ -51,7 +51,6 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("schedule_arguments", {"lr_scheduler_type": "cosine_with_min_lr"}, None),
     ("schedule_arguments", {"lr_scheduler_type": "warmup_stable_decay"}, None),
     ("no_eval_rows", {"eval_strategy": "epoch", "eval_size": 0}, None),
-    ("evaluate_no_rows", {"evaluate_steps": 25, "eval_size": 0}, None),
     ("eval_steps_whole", {"eval_strategy": "steps", "eval_steps": 2.5}, None),
     ("save_steps_whole", {"save_steps": 1.5}, None),
     ("logging_steps_whole", {"logging_steps": 3.5}, None),

@@ -42,17 +42,6 @@ def start_needs_evaluation(config: RunConfig, facts: Facts) -> Iterable[Problem]
         yield Problem("eval_on_start", True, text, suggest, "eval_on_start")
 
 
-@rule("evaluate_steps", "eval_size", "stages")
-def greedy_needs_rows(config: RunConfig, facts: Facts) -> Iterable[Problem]:
-    if config.evaluate_steps is not None and config.eval_size == 0 and "grpo" in config.stages:
-        text = Text(
-            "an evaluation while training needs held-out rows: eval_size is 0",
-            "학습 중 평가에는 평가 행이 필요한데 eval_size가 0입니다",
-        )
-        suggest = [None, change("eval_size", 200)]
-        yield Problem("evaluate_steps", config.evaluate_steps, text, suggest, "evaluate_no_rows")
-
-
 @rule("save_steps", "save_strategy")
 def whole_save_steps(config: RunConfig, facts: Facts) -> Iterable[Problem]:
     if config.save_strategy == "steps":
