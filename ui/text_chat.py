@@ -6,7 +6,7 @@ from backend.text import Text
 
 FORM: dict[str, Text] = {
     "chat.open": Text("Chat", "대화"),
-    "chat.title": Text("Side by side", "나란히 비교"),
+    "chat.title": Text("Chat, side by side", "대화: 나란히 비교"),
     "chat.lead": Text(
         "The same question to two models: same template, same seed, same sampling.",
         "같은 질문을 두 모델에 던집니다. 템플릿, 시드, 샘플링이 모두 같습니다.",
@@ -31,7 +31,7 @@ FORM: dict[str, Text] = {
     "chat.next": Text("Next problem", "다음 문제"),
     "chat.random": Text("Random", "무작위"),
     "chat.problem_at": Text("problem {n} of {total}", "{total}개 중 {n}번째 문제"),
-    "chat.no_rows": Text("The chosen run holds out no rows.", "선택한 실행에는 평가 행이 없습니다."),
+    "chat.no_rows": Text("The chosen run has no held-out rows here.", "선택한 실행의 평가 행이 여기에 없습니다."),
     "chat.prompt": Text("Prompt", "프롬프트"),
     "chat.truth": Text("ground truth", "정답"),
     "chat.truth_optional": Text(
@@ -47,20 +47,31 @@ FORM: dict[str, Text] = {
     "chat.from_to": Text("{least} to {most}", "{least}~{most}"),
     "chat.whole_from_to": Text("whole number, {least} to {most}", "{least}~{most} 정수"),
     "chat.ask": Text("Ask", "질문하기"),
-    "chat.stop": Text("Stop", "멈추기"),
-    "chat.keys": Text("Ctrl+Enter asks, Escape stops", "Ctrl+Enter로 질문, Esc로 멈춤"),
+    "chat.stop": Text("Stop", "중지"),
+    "chat.keys": Text("Ctrl+Enter asks, Escape stops", "Ctrl+Enter로 질문, Esc로 중지"),
     "chat.new": Text("New conversation", "새 대화"),
     "chat.missing_side": Text("Choose who answers on the left.", "왼쪽에서 답할 모델을 고르세요."),
+    "chat.missing_model": Text(
+        "The model is still being built; it can be asked after that.",
+        "모델을 아직 만드는 중입니다. 끝나면 질문할 수 있습니다.",
+    ),
+    "chat.choose": Text("choose a model", "모델 고르기"),
     "chat.missing_weights": Text("One side has no weights.", "가중치가 없는 쪽이 있습니다."),
     "chat.no_weights": Text(
         "{name} is not there: the run has not saved it, or it was deleted.",
         "{name}이(가) 없습니다. 아직 저장되지 않았거나 삭제되었습니다.",
     ),
+    "chat.recorded_weights": Text(
+        "This run is a recording: its figures are here, its weights are not. Train a run (the quickstart, for example) "
+        "to compare base and trained; until then a model can be asked alone.",
+        "기록된 실행이라 수치만 있고 가중치는 들어 있지 않습니다. 빠른 시작 같은 실행을 학습하면 학습 전과 후를 비교할 "
+        "수 있고, 그 전에는 모델 하나에만 질문할 수 있습니다.",
+    ),
     "chat.not_fetched": Text("not fetched yet", "아직 받지 않음"),
     "chat.missing_prompt": Text("Write a prompt first.", "프롬프트를 입력하세요."),
     "chat.missing_problem": Text("Choose a problem first.", "문제를 먼저 고르세요."),
     "chat.missing_number": Text("One of the numbers cannot be used.", "쓸 수 없는 숫자가 있습니다."),
-    "chat.wait_first": Text("Wait for the answers, or stop them.", "답변을 기다리거나 멈춘 뒤에 여세요."),
+    "chat.wait_first": Text("Wait for the answers, or stop them.", "답변을 기다리거나 중지한 뒤에 여세요."),
     "chat.empty": Text("Nothing asked yet", "아직 질문이 없습니다"),
     "chat.empty_lead": Text(
         "Ask a problem that no training step has seen, and compare what the model says before and after.",
@@ -87,7 +98,7 @@ ANSWERS: dict[str, Text] = {
     "chat.answer_name": Text("{side}: answer {n}", "{side}: {n}번째 답변"),
     "chat.n_answers": Text("{n} answers", "답변 {n}개"),
     "chat.no_answer": Text("No answer.", "답변이 없습니다."),
-    "chat.stopped": Text("stopped", "멈춤"),
+    "chat.stopped": Text("stopped", "중지됨"),
     "chat.broken": Text("The stream ended before the answer did.", "답변이 끝나기 전에 연결이 끊겼습니다."),
     "chat.failed_here": Text("No answer: it failed.", "실패해서 답변이 없습니다."),
     "chat.empty_text": Text("(empty)", "(빈 답변)"),
@@ -116,20 +127,22 @@ ANSWERS: dict[str, Text] = {
         "{left} and {right} have given the same answer {n} times out of {n}. Either training has changed little, or "
         "its adapter is not in use. “What changed” under an answer shows whether the probabilities moved at all.",
         "{left}와(과) {right}이(가) {n}번 모두 같은 답을 했습니다. 학습으로 거의 바뀌지 않았거나 어댑터가 쓰이지 않은 "
-        "것입니다. 답변 아래의 ‘바뀐 점’에서 확률이 움직였는지 확인하세요.",
+        "것입니다. 답변 아래의 ‘달라진 것’에서 확률이 움직였는지 확인하세요.",
     ),
 }
 
 CHANGED: dict[str, Text] = {
-    "chat.changed": Text("What changed", "바뀐 점"),
-    "chat.changed_close": Text("Hide what changed", "바뀐 점 닫기"),
+    "chat.changed": Text("What changed", "달라진 것"),
+    "chat.changed_close": Text("Hide what changed", "달라진 것 닫기"),
     "chat.changed_title": Text(
         "Log-probability of each token, right against left", "토큰별 로그 확률, 왼쪽 대비 오른쪽"
     ),
     "chat.changed_wait": Text("Both sides are reading this answer…", "양쪽 모델이 이 답변을 읽는 중…"),
     "chat.changed_sum": Text(
-        "{n} tokens: left {left}, right {right}, difference {difference} nats; {moved} moved by 0.5 or more.",
-        "{n}토큰: 왼쪽 {left}, 오른쪽 {right}, 차이 {difference}nat. 0.5 이상 움직인 토큰 {moved}개.",
+        "Sum over {n} tokens (log-probability, nats): left {left}, right {right}, difference {difference}; "
+        "{moved} moved by {clear} or more.",
+        "{n}토큰 로그 확률의 합(nat): 왼쪽 {left}, 오른쪽 {right}, 차이 {difference}. {clear} 이상 움직인 토큰 "
+        "{moved}개.",
     ),
     "chat.token_hint": Text(
         "Point at a token, or go through them with ← and →.", "토큰에 마우스를 올리거나 ←, →로 옮겨 가세요."
@@ -138,7 +151,7 @@ CHANGED: dict[str, Text] = {
         "left {left}, right {right}, difference {difference}", "왼쪽 {left}, 오른쪽 {right}, 차이 {difference}"
     ),
     "chat.legend_minus": Text("likelier on the left", "왼쪽에서 더 높은 확률"),
-    "chat.legend_none": Text("about equal (under 0.5 nats)", "거의 같음 (0.5nat 미만)"),
+    "chat.legend_none": Text("about equal (under {clear} nats)", "거의 같음 ({clear} nat 미만)"),
     "chat.legend_plus": Text("likelier on the right", "오른쪽에서 더 높은 확률"),
 }
 
@@ -159,6 +172,7 @@ REST: dict[str, Text] = {
     "chat.history_n": Text("Earlier conversations ({n})", "이전 대화 ({n})"),
     "chat.history_none": Text("None yet.", "아직 없습니다."),
     "chat.untitled": Text("untitled", "제목 없음"),
+    "chat.of_sides": Text("{left} ↔ {right}", "{left} ↔ {right}"),
     "chat.turns": Text("{n} questions", "질문 {n}개"),
     "chat.turns_1": Text("1 question", "질문 1개"),
     "chat.export": Text("Export JSONL", "JSONL 내보내기"),

@@ -19,12 +19,20 @@ def keep(db: Database, chat: str, turn: Mapping[str, Any]) -> int:
 
 
 def conversations(db: Database, prefix: str = "") -> list[dict[str, Any]]:
-    """[{"chat", "at" (of the last turn), "turns", "title"}], the newest first, of ids that begin with `prefix`."""
+    """[{"chat", "at" (of the last turn), "turns", "title", "left", "right" (sides), "n"}], the newest first, of ids
+    that begin with `prefix`; what was asked last stands for the conversation."""
     found = []
     for chat, at, count in chats.chats(db, prefix=prefix):
-        first = chats.turns(db, chat, 1)
-        found.append({"chat": chat, "at": at, "turns": count, "title": title(first[0].turn) if first else ""})
+        last = chats.turns(db, chat, 1)
+        found.append({"chat": chat, "at": at, "turns": count, **(heading(last[0].turn) if last else {"title": ""})})
     return found
+
+
+def heading(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells a turn from others in a list: its question, who answered, how many answers each gave."""
+    sides = turn.get("sides") or {}
+    who = {name: (sides.get(name) or {}).get("side") for name in ("left", "right")}
+    return {"title": title(turn), **who, "n": (turn.get("settings") or {}).get("n", 1)}
 
 
 def title(turn: Mapping[str, Any]) -> str:

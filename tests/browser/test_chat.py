@@ -157,7 +157,7 @@ def test_what_changed_is_coloured_marked_and_said(page: Page, server: Server, ru
     page.keyboard.press("End")
     expect(tokens.last).to_be_focused()
     expect(right.locator(".c-token-said")).to_contain_text("left −4.00, right −1.00, difference +3.00")
-    expect(tokens.last.locator("sup")).to_have_text("+")
+    expect(tokens.last.locator("sup")).to_have_text("▴")
     right.locator(".c-what").click()
     expect(tokens.first).to_be_hidden()
 
@@ -168,7 +168,22 @@ def test_history_is_reopened_exported_and_deleted(page: Page, server: Server, ru
     page.locator("#chat-history summary").click()
     newest = page.locator(".c-chats li").first
     expect(newest.locator(".c-chat-open")).to_have_text("What is 40 + 4?")
+    expect(newest.locator(".c-chat-name .caption")).to_have_text("chatty: base, before training ↔ trained, final")
+    assert "chat=" in page.url
+    page.fill("#chat-prompt", "not asked yet")
+    page.fill("#chat-seed", "7")
+    page.reload()  # a link to the conversation; the question under way is this tab's own
+    expect(page.locator(".c-turn")).to_have_count(1)
+    expect(page.locator("#chat-prompt")).to_have_value("not asked yet")
+    expect(page.locator("#chat-seed")).to_have_value("7")
+    page.click('#studio-header a[href*="tab=evaluate"]')
+    assert "chat=" not in page.url
+    page.click('#studio-header a[href*="tab=chat"]')
+    expect(page.locator(".c-turn")).to_have_count(1)
+    assert "chat=" in page.url
+    page.locator("#chat-history summary").click()
     page.click("#chat-new")
+    assert "chat=" not in page.url
     expect(page.locator(".c-turn")).to_have_count(0)
     newest.locator(".c-chat-open").click()
     turn = page.locator(".c-turn")
@@ -193,6 +208,7 @@ def test_sides_that_never_differ_and_failures_are_said(page: Page, server: Serve
     expect(page.locator("#chat-same")).to_be_hidden()
     asked(page, "FAIL")
     expect(page.locator(".c-view > [role=alert]")).to_have_text("the model is <b>gone</b>")
+    expect(column(page.locator(".c-turn").first, "right").locator(".c-wait")).to_have_text("No answer: it failed.")
     asked(page, "What is 2 + 2?")
     expect(page.locator(".c-view > [role=alert]")).to_be_hidden()
     asked(page, "BREAK")

@@ -28,6 +28,9 @@ export async function refresh() {
 
 const recordingOf = (run) => facts?.recordings.find((one) => one.run && one.run === run);
 
+/** Whether a run came as a recording: its figures are here, its weights are not. */
+export const isRecorded = (run) => Boolean(recordingOf(run));
+
 /** Take the recorded runs in and open the first one. */
 export async function explore(button) {
   button.disabled = true;
@@ -70,8 +73,8 @@ function links() {
 function queueWords() {
   const { waiting, running, mine } = facts.queue;
   if (mine) return t('demo.mine', { position: mine.position });
-  const words = [running ? t('demo.running') : '', waiting ? t('demo.waiting', { n: waiting }) : ''].filter(Boolean).join(' · ');
-  return words;
+  if (!running && !waiting) return '';
+  return [running ? t('demo.running') : '', waiting ? t('demo.waiting', { n: waiting }) : '', t('demo.would_wait', { place: waiting + 1 })].filter(Boolean).join(' · ');
 }
 
 function offer() {

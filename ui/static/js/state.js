@@ -1,6 +1,6 @@
 // What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
-const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files'];
-const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files']; // what stands on one page means nothing on the next
+const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files', 'chat'];
+const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files', 'chat']; // what stands on one page means nothing on the next
 const listeners = new Set();
 
 function remembered(key) {
@@ -19,7 +19,7 @@ function remember(key, value) {
   }
 }
 
-/** {run, tab, step, set, lab, evaluation} as strings, absent ones undefined. */
+/** {run, tab, step, set, lab, evaluation, files, chat} as strings, absent ones undefined. */
 export function get() {
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]));

@@ -6,8 +6,10 @@ import { label, t } from '../i18n.js';
 import { plain, visible } from '../plain.js';
 import * as wire from './wire.js';
 
-const CLEAR = 0.5; // nats; e^0.5 = 1.6 times as likely: from here on a token is marked
-const STRONG = 2.5; // nats (12 times as likely): the full hue
+// As on the page Evaluate: one look at a token means the same on both.
+const CLEAR = 0.1; // nats; from here on a token is marked
+const STRONG = 2; // nats (7 times as likely): the full hue
+const MARKS = { plus: '▴', minus: '▾' };
 
 export class Changed {
   /** `turn`: TurnView, `answer`: AnswerView whose text is looked at. */
@@ -45,7 +47,7 @@ export class Changed {
     const list = h('div', { class: 'c-tokens exact open mono', role: 'group', tt: { 'aria-label': 'chat.changed_title' } }, this.spans);
     list.addEventListener('keydown', (event) => this.#move(event));
     fill(this.root,
-      h('p', { class: 'caption num' }, h('span', { t: 'chat.changed_sum', vars: { n: tokens.length, left: number(sum('left')), right: number(sum('right')), difference: signed(sum('right') - sum('left'), 3), moved } })),
+      h('p', { class: 'caption num' }, h('span', { t: 'chat.changed_sum', vars: { n: tokens.length, left: number(sum('left')), right: number(sum('right')), difference: signed(sum('right') - sum('left'), 3), moved, clear: CLEAR } })),
       list, this.said, legend());
   }
 
@@ -60,7 +62,7 @@ export class Changed {
       tt: { 'aria-label': () => `${visible(token.text)}: ${words()}` },
       onfocus: () => { this.at = at; this.#say(token, words); },
       onmouseenter: () => this.#say(token, words),
-    }, plain(token.text, h), sign ? h('sup', { 'aria-hidden': 'true' }, sign === 'plus' ? '+' : '−') : null);
+    }, plain(token.text, h), sign ? h('sup', { 'aria-hidden': 'true' }, MARKS[sign]) : null);
   }
 
   #say(token, words) {
@@ -81,4 +83,4 @@ export class Changed {
 
 const legend = () => h('ul', { class: 'c-legend caption' },
   [['minus', 'chat.legend_minus'], ['', 'chat.legend_none'], ['plus', 'chat.legend_plus']].map(([sign, key]) =>
-    h('li', null, h('span', { class: 'c-token', 'aria-hidden': 'true', data: { sign }, style: { '--share': sign ? '100%' : '0%' } }, 'ab', sign ? h('sup', null, sign === 'plus' ? '+' : '−') : null), ' ', h('span', { t: key }))));
+    h('li', null, h('span', { class: 'c-token', 'aria-hidden': 'true', data: { sign }, style: { '--share': sign ? '100%' : '0%' } }, 'ab', sign ? h('sup', null, MARKS[sign]) : null), ' ', h('span', { t: key, vars: { clear: CLEAR } }))));

@@ -3,7 +3,15 @@ import { confirm, fill, h, keyed, setText, toast } from '../dom.js';
 import { ago, count } from '../format.js';
 import { labelAttribute, onLanguage, t } from '../i18n.js';
 import { visible } from '../plain.js';
+import { checkpointName, runName, sideName } from './sides.js';
 import * as wire from './wire.js';
+
+/** Who answered: one run is named once. */
+function between(left, right) {
+  if (!left || !right) return sideName(left ?? right);
+  if (!left.run || left.run !== right.run) return t('chat.of_sides', { left: sideName(left), right: sideName(right) });
+  return `${runName(left.run)}: ${t('chat.of_sides', { left: checkpointName(left.checkpoint), right: checkpointName(right.checkpoint) })}`;
+}
 
 export class History {
   /** `onOpen(id)`; `onGone(id)` after one was deleted. */
@@ -43,17 +51,20 @@ export class History {
 
   #item({ chat }) {
     const open = h('button', { type: 'button', class: 'c-chat-open', onclick: () => this.onOpen(chat) });
+    const who = h('span', { class: 'caption' });
     const facts = h('span', { class: 'caption num' });
     const away = h('button', { type: 'button', class: 'btn ghost small c-chat-delete', t: 'chat.delete', onclick: () => this.#delete(chat) });
     const file = h('a', { class: 'btn ghost small c-chat-export', href: wire.exportAddress(chat), download: '', t: 'chat.export' });
-    return h('li', null, open, facts, h('div', { class: 'row c-chat-tools' }, file, away));
+    return h('li', null, h('div', { class: 'c-chat-name' }, open, who), facts, h('div', { class: 'row c-chat-tools' }, file, away));
   }
 
   #show(node, one) {
-    const [open, facts, tools] = node.children;
+    const [name, facts, tools] = node.children;
+    const [open, who] = name.children;
     const title = visible(one.title ?? '') || t('chat.untitled');
     setText(open, title);
-    setText(facts, [t(one.turns === 1 ? 'chat.turns_1' : 'chat.turns', { n: count(one.turns) }), ago(one.at)].join(' · '));
+    setText(who, between(one.left, one.right));
+    setText(facts, [t(one.turns === 1 ? 'chat.turns_1' : 'chat.turns', { n: count(one.turns) }), one.n > 1 ? t('chat.times', { n: one.n }) : '', ago(one.at)].filter(Boolean).join(' · '));
     for (const [button, key] of [[tools.children[0], 'chat.export'], [tools.children[1], 'chat.delete']]) labelAttribute(button, 'aria-label', () => `${t(key)}: ${title}`);
     if (one.chat === this.current) open.setAttribute('aria-current', 'true');
     else open.removeAttribute('aria-current');

@@ -1,4 +1,5 @@
 // The Chat page: the same question to two models, side by side, with the same template, seed and sampling.
+import * as demo from '../demo.js';
 import { fill, h, setText, toast } from '../dom.js';
 import { label, onLanguage, t } from '../i18n.js';
 import * as runlist from '../runlist.js';
@@ -30,13 +31,14 @@ class Chat {
     this.question = new Question(() => this.ask(), () => this.#ready());
     this.fault = h('div', { class: 'notice', data: { level: 'error' }, role: 'alert', hidden: true }, h('span'));
     this.barred = h('div', { class: 'notice', data: { level: 'warn' }, id: 'chat-barred', hidden: true }, h('span'));
+    this.oneSided = h('p', { class: 'caption', id: 'chat-one-sided', hidden: true, t: 'chat.recorded_weights' });
     this.same = h('div', { class: 'notice', data: { level: 'warn' }, id: 'chat-same', role: 'status', hidden: true }, h('span'));
     this.said = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
     this.list = h('div', { class: 'c-turns' });
     this.empty = h('div', { class: 'empty c-empty' }, h('h2', { t: 'chat.empty' }), h('p', { t: 'chat.empty_lead' }));
     this.history = new History((id) => this.#open(id), (id) => { if (id === this.chat) this.#fresh(); });
     this.setup = h('section', { class: 'card c-setup', tt: { 'aria-label': 'chat.question' } },
-      h('div', { class: 'c-sides' }, this.pickers[0].root, this.swap, this.pickers[1].root), this.barred, this.question.root,
+      h('div', { class: 'c-sides' }, this.pickers[0].root, this.swap, this.pickers[1].root), this.barred, this.oneSided, this.question.root,
       h('div', { class: 'row c-go' }, this.askButton, this.stopButton, h('span', { class: 'caption c-keys', t: 'chat.keys' }), this.why, h('span', { class: 'spacer' }), this.fresh));
     this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.down = h('div', { class: 'notice', data: { level: 'error' }, role: 'alert', hidden: true }, h('span'), h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: () => this.#sides(true) }));
@@ -51,21 +53,48 @@ class Chat {
       this.stop();
     });
     onLanguage(() => this.#ready());
+    demo.onChange(({ ready }) => {
+      if (!this.known) return;
+      if (ready && this.built === false && ctx.isOpen('chat')) this.#sides();
+      this.built = ready;
+      this.#ready();
+    });
   }
 
   begin() {
     const { ctx } = this;
     const follow = () => ctx.isOpen('chat') && state.get().run !== this.run && this.#sides();
     state.onChange(follow);
-    ctx.onTab(() => { if (ctx.isOpen('chat')) { this.#sides(); this.history.refresh(); } });
+    const named = () => this.#named();
+    state.onChange(named);
+    ctx.onTab(() => {
+      if (!ctx.isOpen('chat')) return;
+      if (this.chat && !state.get().chat) this.#address(); // back from another page: it still stands here
+      this.#sides();
+      this.history.refresh();
+      named();
+    });
     this.known_states = '';
     runlist.onChange((runs) => {
       const states = JSON.stringify((runs ?? []).map((run) => [run.id, run.state]));
       if (states !== this.known_states && ctx.isOpen('chat') && this.known) this.#sides();
       this.known_states = states;
     });
-    this.#sides(true);
+    this.#sides(true).then(named);
     this.history.refresh();
+  }
+
+  /** Opens the conversation that the address names, where another one is shown. */
+  #named() {
+    const { chat } = state.get();
+    if (!this.ctx.isOpen('chat') || this.asking || this.view.hidden || (chat ?? null) === this.chat || chat === this.opening) return;
+    if (chat) this.#open(chat, false);
+    else this.#fresh();
+  }
+
+  /** The conversation on the page stands in its address, so that a link or a reload opens it. */
+  #address() {
+    state.set({ chat: this.chat }, { replace: true });
   }
 
   /** Who can answer now; the sides of another run where the address names one. */
@@ -79,7 +108,7 @@ class Chat {
       if (state.get().run !== asked) return;
       this.known = known;
       if (other || again) this.chosen = false;
-      const values = this.chosen ? this.pickers.map((picker) => picker.value) : firstSides(known);
+      const values = this.chosen && this.pickers[0].value ? this.pickers.map((picker) => picker.value) : firstSides(known);
       this.pickers.forEach((picker, at) => picker.set(known, values[at]));
       await this.question.follow(run ?? null, { rows: known.rows ?? 0, system: known.system ?? null, defaults: known.defaults, limits: known.limits });
       this.status.shared = known.limits?.models === false;
@@ -111,9 +140,12 @@ class Chat {
     const barred = this.pickers.find((picker) => picker.value?.run && !picker.usable);
     const why = barred?.why;
     this.barred.hidden = !barred;
-    if (barred) label(this.barred.firstElementChild, why ?? 'chat.no_weights', { name: sideName(barred.value) });
+    const recorded = (side) => Boolean(side.value?.run) && demo.isRecorded(side.value.run);
+    const apart = barred && recorded(barred);
+    if (barred) label(this.barred.firstElementChild, apart ? 'chat.recorded_weights' : why ?? 'chat.no_weights', { name: sideName(barred.value) });
+    this.oneSided.hidden = Boolean(barred) || Boolean(right.value) || !recorded(left);
     this.question.judged = Boolean((left.value?.run ? left : right).rewards?.length);
-    const missing = barred ? 'chat.missing_weights' : left.value ? this.question.missing : 'chat.missing_side';
+    const missing = barred ? 'chat.missing_weights' : left.value ? this.question.missing : demo.get()?.building ? 'chat.missing_model' : 'chat.missing_side';
     const busy = Boolean(this.asking);
     this.askButton.disabled = busy || Boolean(missing);
     this.askButton.hidden = busy;
@@ -142,6 +174,7 @@ class Chat {
     let end = 'chat.broken';
     try {
       await wire.ask(request, (event) => {
+        if (event.type === 'error') end = 'chat.failed_here';
         if (event.ask) asking.id = event.ask;
         if (event.type === 'done') end = 'chat.no_answer';
         if (event.type === 'stopped') end = 'chat.stopped';
@@ -179,7 +212,10 @@ class Chat {
     } else turn.take(event);
     if (event.type !== 'done') return;
     Object.assign(turn, { id: event.turn ?? null, chat: event.chat ?? null });
-    if (event.chat) this.chat = this.history.chosen = event.chat;
+    if (event.chat) {
+      this.chat = this.history.chosen = event.chat;
+      if (this.ctx.isOpen('chat')) this.#address();
+    }
     for (const { words } of event.warnings ?? []) turn.tell(words);
     label(this.said, () => turn.words());
     this.#compare();
@@ -219,25 +255,34 @@ class Chat {
     this.turns = [];
     fill(this.list);
     this.same.hidden = this.fault.hidden = true;
+    if (this.ctx.isOpen('chat')) this.#address();
     this.#ready();
   }
 
-  async #open(id) {
+  /** `led`: a person chose it here, so the eye and the keyboard are led to it. */
+  async #open(id, led = true) {
     if (this.asking) return void toast('chat.wait_first', 'warn');
+    this.opening = id;
     try {
       const { turns } = await wire.chat(id);
+      if (this.opening !== id || this.asking) return undefined;
+      this.opening = null;
       const views = turns.map((one) => drawn(wire.turn(one), id));
-      this.#fresh();
       this.chat = this.history.chosen = id;
       this.turns = views;
+      this.same.hidden = this.fault.hidden = true;
+      this.#address();
       fill(this.list, [...views].reverse().map((view) => view.root));
       this.#compare();
       this.#ready();
+      if (!led) return undefined;
       this.list.scrollIntoView({ block: 'start' });
       this.list.querySelector('.c-text')?.focus({ preventScroll: true });
     } catch (error) {
       if (error.status === undefined) throw error;
       toast(error.error, 'error');
+      this.opening = null;
+      this.#address(); // a conversation that is not there is not named any longer
       this.history.refresh();
     }
     return undefined;

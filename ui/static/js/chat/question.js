@@ -1,8 +1,9 @@
 // What is asked: a problem that no training row has shown (with its ground truth), or an own prompt; and how it is sampled.
 import { fill, h, setText } from '../dom.js';
-import { labelAttribute, onLanguage, t } from '../i18n.js';
+import { onLanguage, t } from '../i18n.js';
 import { promptText } from '../lab/parts.js';
 import { plain, visible } from '../plain.js';
+import * as kept from './kept.js';
 import { asked } from './parts.js';
 import * as wire from './wire.js';
 
@@ -21,11 +22,12 @@ export class Question {
   /** `onAsk()` for Ctrl+Enter; `onChange()` when what could be asked changed. */
   constructor(onAsk, onChange) {
     Object.assign(this, { onAsk, onChange, run: null, rows: 0, problem: null, mode: 'own', turn: 0 });
-    this.modes = ['held', 'own'].map((mode) => h('button', { type: 'button', id: `chat-mode-${mode}`, 'aria-pressed': 'false', t: `chat.mode_${mode}`, onclick: () => this.use(mode) }));
+    this.modes = ['held', 'own'].map((mode) => h('button', { type: 'button', id: `chat-mode-${mode}`, 'aria-pressed': 'false', t: `chat.mode_${mode}`, onclick: () => { this.use(mode); this.#keep(); } }));
     this.step = (by) => h('button', { type: 'button', class: 'btn small', id: by > 0 ? 'chat-next' : 'chat-previous', tt: { 'aria-label': by > 0 ? 'chat.next' : 'chat.previous' }, onclick: () => this.show((this.problem?.index ?? 0) + by) }, by > 0 ? '→' : '←');
     this.place = h('span', { class: 'caption num', 'aria-live': 'polite' });
     this.random = h('button', { type: 'button', class: 'btn small', id: 'chat-random', t: 'chat.random', onclick: () => this.show(Math.floor(Math.random() * this.rows)) });
     this.picker = h('div', { class: 'row' }, this.step(-1), this.step(1), this.random, this.place);
+    this.noRows = h('span', { class: 'caption', id: 'chat-no-rows', hidden: true, t: 'chat.no_rows' });
     this.shown = h('div', { class: 'c-problem' });
     this.prompt = this.#area('chat-prompt', 'chat.prompt', 3);
     this.truth = h('input', { class: 'input mono', id: 'chat-truth', autocomplete: 'off', spellcheck: 'false' });
@@ -41,7 +43,7 @@ export class Question {
     this.settings = h('div', { class: 'c-settings' }, NUMBERS.map(([name, key]) =>
       h('div', { class: 'c-field', data: { field: name } }, h('label', { class: 'caption', htmlFor: `chat-${name}`, t: key }), this.fields[name], this.faults[name])));
     this.root = h('div', { class: 'c-ask' },
-      h('div', { class: 'row c-mode' }, h('div', { class: 'segmented', role: 'group', tt: { 'aria-label': 'chat.mode' } }, this.modes), this.picker),
+      h('div', { class: 'row c-mode' }, h('div', { class: 'segmented', role: 'group', tt: { 'aria-label': 'chat.mode' } }, this.modes), this.picker, this.noRows),
       this.shown, this.own,
       h('details', { class: 'c-system-fold' }, h('summary', { class: 'caption', t: 'chat.system' }), h('label', { class: 'visually-hidden', htmlFor: 'chat-system', t: 'chat.system' }), this.system,
         h('label', { class: 'row caption' }, this.raw, h('span', { t: 'chat.raw' }))),
@@ -52,7 +54,28 @@ export class Question {
       this.onAsk();
     });
     onLanguage(() => { this.#place(); for (const [name] of NUMBERS) this.check(name); });
+    this.#restore();
+    this.root.addEventListener('input', () => this.#keep());
     this.use('own');
+  }
+
+  /** What stood here before the page was loaded again. */
+  #restore() {
+    const was = kept.recall();
+    if (!was) return;
+    for (const name of ['prompt', 'truth', 'system']) this[name].value = String(was[name] ?? '');
+    this.raw.checked = was.raw === true;
+    for (const [name, value] of Object.entries(was.numbers ?? {})) {
+      if (!this.fields[name]) continue;
+      this.fields[name].value = value;
+      this.fields[name].dataset.touched = 'yes';
+    }
+    this.wished = was.mode;
+  }
+
+  #keep() {
+    const numbers = Object.fromEntries(Object.entries(this.fields).filter(([, field]) => field.dataset.touched).map(([name, field]) => [name, field.value]));
+    kept.keep({ mode: this.mode, prompt: this.prompt.value, truth: this.truth.value, system: this.system.value, raw: this.raw.checked, numbers });
   }
 
   #area(id, key, rows) {
@@ -74,8 +97,10 @@ export class Question {
     this.problem = null;
     if (system !== null && !this.system.value) this.system.placeholder = visible(system);
     this.modes[0].disabled = !rows;
-    labelAttribute(this.modes[0], 'title', rows ? '' : 'chat.no_rows');
-    this.use(rows ? 'held' : 'own');
+    this.noRows.hidden = Boolean(rows) || !run;
+    this.use(rows && this.wished !== 'own' ? 'held' : 'own');
+    this.wished = null; // another run begins with its own problems
+    for (const [name] of NUMBERS) this.check(name);
     if (rows) await this.show(0);
   }
 

@@ -15,18 +15,22 @@ export function checkpointName(checkpoint, step = null) {
   return step !== null && checkpoint === 'best' ? `${word} · ${t('chat.at_step', { n: step })}` : word;
 }
 
+export const runName = (run) => visible(runlist.find(run)?.name || run);
+
 /** A side in words: 'trained (final) · math-lora-7', or a model's name. */
 export function sideName(side) {
   if (!side) return '';
   if (side.model) return visible(side.model);
-  return `${checkpointName(side.checkpoint)} · ${visible(runlist.find(side.run)?.name || side.run)}`;
+  return `${checkpointName(side.checkpoint)} · ${runName(side.run)}`;
 }
 
-/** The sides to begin with: those of the run in the address, else base and trained of the newest run that has both. */
-export function firstSides({ left, right, runs }) {
+/** The sides to begin with: those of the run in the address, else base and trained of the newest run that has
+ * both, else the first model that is on this machine. */
+export function firstSides({ left, right, runs, models }) {
   if (left) return [left, right ?? null];
   const newest = runs.find((run) => run.checkpoints.some((one) => one.default));
-  if (!newest) return [null, null];
+  const model = models.find((one) => one.ready !== false);
+  if (!newest) return [model ? { model: model.model } : null, null];
   return [{ run: newest.run, checkpoint: 'base' }, { run: newest.run, checkpoint: newest.checkpoints.find((one) => one.default).checkpoint }];
 }
 
@@ -96,10 +100,11 @@ export class SidePicker {
       runs.length ? h('optgroup', { label: t('chat.runs') }, runs) : null,
       models.length ? h('optgroup', { label: t('chat.models') }, models) : null,
     ].filter(Boolean);
+    if (this.side === 'left' && !value) none.push(h('option', { value: 'null', disabled: true }, t('chat.choose')));
     this.who.replaceChildren(...groups, ...none);
     this.who.value = text(!value ? null : value.run ? { run: value.run } : { model: value.model });
     this.who.disabled = groups.length === 0;
-    this.checkpoint.hidden = !value?.run;
+    this.checkpoint.hidden = !this.#checkpoints(value?.run).length;
     this.checkpoint.replaceChildren(...this.#checkpoints(value?.run).map((one) => h('option', { value: one.checkpoint }, checkpointName(one.checkpoint, one.step ?? null))));
     if (value?.run) this.checkpoint.value = value.checkpoint;
   }
