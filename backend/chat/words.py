@@ -41,8 +41,10 @@ NO_TEMPLATE = Text(
 
 def too_long(tokens: int, answer: int, context: int) -> Text:
     return Text(
-        en=f"the prompt has {tokens} tokens, and with an answer of {answer} that is more than the model's {context}",
-        ko=f"프롬프트가 {tokens}토큰이라 답변 {answer}토큰을 더하면 모델의 한도 {context}토큰을 넘습니다",
+        en=f"the prompt has {tokens} tokens, and with an answer of {answer} that is more than the model's {context}; "
+        + (f"at most {context - tokens} fit" if context > tokens else "shorten the prompt"),
+        ko=f"프롬프트가 {tokens}토큰이라 답변 {answer}토큰을 더하면 모델의 한도 {context}토큰을 넘습니다. "
+        + (f"답변은 최대 {context - tokens}토큰까지 됩니다" if context > tokens else "프롬프트를 줄이세요"),
     )
 
 
