@@ -43,8 +43,8 @@ WEIGHTS: dict[str, Text] = {
     "exports.begins": Text("beginning", "시작하는 중"),
     "exports.progress": Text("Progress", "진행 상황"),
     "exports.lost": Text("the server does not answer", "서버가 응답하지 않음"),
-    "exports.stop": Text("Stop", "멈추기"),
-    "exports.stopped": Text("Stopped. Nothing is left of it.", "멈췄습니다. 남은 파일은 없습니다."),
+    "exports.stop": Text("Stop", "중지"),
+    "exports.stopped": Text("Stopped. Nothing is left of it.", "중지했습니다. 남은 파일은 없습니다."),
     "exports.made": Text("The export is made and verified.", "내보내고 검증했습니다."),
     "exports.verified": Text("verified", "검증됨"),
     "exports.not_verified": Text("not verified", "검증 안 됨"),
@@ -75,8 +75,11 @@ WEIGHTS: dict[str, Text] = {
 
 HUB: dict[str, Text] = {
     "exports.push": Text("Push to the hub…", "허브에 올리기…"),
-    "exports.push_title": Text("Push {name} to the hub", "{name}을(를) 허브에 올리기"),
+    "exports.push_title": Text("Push {name} to the hub", "허브에 올리기: {name}"),
     "exports.push_repo": Text("Repository", "저장소"),
+    "exports.push_repo_form": Text(
+        "Write it as org/name, for example me/my-model.", "org/name 형식으로 쓰세요. 예: me/my-model"
+    ),
     "exports.push_private": Text("private repository", "비공개 저장소"),
     "exports.push_look": Text("Show what would be sent", "보낼 내용 보기"),
     "exports.push_would_private": Text(
@@ -107,9 +110,14 @@ DISK: dict[str, Text] = {
         "What each part is for, and what removing it would cost. Choose what may go.",
         "각 부분의 쓰임과, 지우면 무엇을 잃는지 보여 줍니다. 지울 것을 고르세요.",
     ),
+    "exports.disk_lead_kept": Text(
+        "What each part is for. None of it can be removed apart from the run.",
+        "각 부분의 쓰임입니다. 실행을 남겨 두고 따로 지울 수 있는 것은 없습니다.",
+    ),
     "exports.free": Text("Free {size}…", "{size} 비우기…"),
     "exports.free_title": Text("Delete these files?", "이 파일들을 삭제할까요?"),
     "exports.free_body": Text("It frees {size} and cannot be undone.", "{size}를 비우며 되돌릴 수 없습니다."),
+    "exports.free_what": Text("To be deleted: {what}.", "삭제할 것: {what}."),
     "exports.free_yes": Text("Delete the files", "파일 삭제"),
     "exports.freed": Text("{size} are free again.", "{size}를 비웠습니다."),
     "exports.disk_home": Text("Disk by run", "실행별 디스크"),

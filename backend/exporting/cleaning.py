@@ -13,6 +13,7 @@ from backend.errors import Refused, WrongState
 from backend.exporting import disk, places, sources
 from backend.exporting.parts import OPTIMIZER
 from backend.processes.locks import held
+from backend.report.words import TEXTS as WORDS
 from backend.settings import on_space
 from backend.text import Text
 from backend.workers import checkpoints
@@ -170,9 +171,10 @@ def _used(other: Run) -> Text:
 
 
 def _not_ended(run: Run) -> Text:
+    state = WORDS[f"state.{run.state.value}"]
     return Text(
-        en=f"run {run.id} is {run.state.value}: stop it or wait for its end before removing any of its files",
-        ko=f"실행 {run.id}은(는) {run.state.value} 상태입니다. 끝난 뒤에 파일을 지우세요",
+        en=f"run {run.name or run.id} is {state.en}: stop it or wait for its end before removing any of its files",
+        ko=f"{run.name or run.id}: 아직 {state.ko} 상태입니다. 끝난 뒤에 파일을 지우세요",
     )
 
 

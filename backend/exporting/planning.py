@@ -16,6 +16,7 @@ from backend.config.schema import RunConfig
 from backend.device import facts
 from backend.errors import Refused, WrongState
 from backend.exporting import sources
+from backend.report.words import TEXTS as WORDS
 from backend.settings import Settings
 from backend.text import Text
 from backend.workers import checkpoints
@@ -105,9 +106,10 @@ def not_ended(run: Run) -> Text | None:
     """Why the weights of this run cannot be exported yet; None once it has ended."""
     if run.state.ended:
         return None
+    state = WORDS[f"state.{run.state.value}"]
     return Text(
-        en=f"run {run.id} is {run.state.value}: its weights can be exported once it has ended",
-        ko=f"실행 {run.id}은(는) {run.state.value} 상태입니다. 끝난 뒤에 가중치를 내보낼 수 있습니다",
+        en=f"run {run.name or run.id} is {state.en}: its weights can be exported once it has ended",
+        ko=f"{run.name or run.id}: 아직 {state.ko} 상태입니다. 끝난 뒤에 가중치를 내보낼 수 있습니다",
     )
 
 

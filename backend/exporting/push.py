@@ -35,8 +35,8 @@ def require_repo(repo: str) -> None:
     if not REPO.fullmatch(repo) or "--" in repo or ".." in repo or repo.endswith(".git"):
         raise Refused(
             Text(
-                en=f"repo={repo!r}: must be ORG/NAME of letters, digits, - _ . (no address), such as me/my-model",
-                ko=f"repo={repo!r}: 영문자, 숫자, - _ . 로 된 조직/이름 형식이어야 합니다(주소는 안 됨). 예: "
+                en=f"repository {repo!r}: must be org/name of letters, digits, - _ . (no address), such as me/my-model",
+                ko=f"저장소 {repo!r}: 영문자, 숫자, - _ . 로 된 org/name 형식이어야 합니다(주소는 안 됨). 예: "
                 "me/my-model",
             )
         )

@@ -34,7 +34,7 @@ def hub(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("repo", BAD)
 def test_names_that_are_no_repository(repo: str) -> None:
-    with pytest.raises(Refused, match="must be ORG/NAME"):
+    with pytest.raises(Refused, match="must be org/name"):
         push.require_repo(repo)
 
 

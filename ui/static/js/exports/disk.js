@@ -1,7 +1,7 @@
 // What a run takes on the disk, part by part, each with what it is for; and what a clean-up would free, and cost.
 import * as api from '../api.js';
 import { confirm, fill, h, setText, toast } from '../dom.js';
-import { onLanguage, t } from '../i18n.js';
+import { label, onLanguage, t } from '../i18n.js';
 import { failure, said, size } from './parts.js';
 
 // What may go has a hue of its own; what stays with the run is grey.
@@ -23,7 +23,7 @@ export class RunDisk {
     this.free = h('button', { type: 'button', class: 'btn danger', id: 'disk-free', hidden: true, onclick: () => this.#clean() });
     this.note = h('div', null);
     this.root = h('section', { class: 'card x-card', id: 'exports-disk' },
-      h('header', { class: 'row' }, h('h2', { t: 'exports.disk_run' }), this.total), h('p', { class: 'muted', t: 'exports.disk_lead' }), this.body, this.note, h('div', { class: 'row' }, this.free));
+      h('header', { class: 'row' }, h('h2', { t: 'exports.disk_run' }), this.total), this.lead = h('p', { class: 'muted', t: 'exports.disk_lead' }), this.body, this.note, h('div', { class: 'row' }, this.free));
     onLanguage(() => this.#button());
   }
 
@@ -55,6 +55,7 @@ export class RunDisk {
     const { known } = this;
     setText(this.total, size(known.total));
     const removable = new Set(known.parts.filter((part) => part.removable && part.bytes > 0).map((part) => part.id));
+    label(this.lead, removable.size ? 'exports.disk_lead' : 'exports.disk_lead_kept');
     for (const id of this.chosen) if (!removable.has(id)) this.chosen.delete(id);
     fill(this.body, partsBar(known.parts, known.total),
       h('ul', { class: 'x-parts' }, known.parts.filter((part) => part.bytes > 0).map((part) => this.#part(part, removable.has(part.id)))));
@@ -88,11 +89,13 @@ export class RunDisk {
   async #clean() {
     const path = `/api/runs/${encodeURIComponent(this.run)}/clean`;
     const parts = [...this.chosen];
-    const costs = this.known.parts.filter((part) => parts.includes(part.id) && part.costs).map((part) => part.costs);
+    const goes = this.known.parts.filter((part) => parts.includes(part.id));
+    const costs = goes.filter((part) => part.costs).map((part) => part.costs);
     fill(this.note);
     try {
       const { freed: would } = await api.post(path, { parts, dry_run: true });
-      const body = () => [t('exports.free_body', { size: size(would) }), ...costs.map((cost) => t(said(cost)))].join(' ');
+      const what = () => goes.map((part) => t(said(part.words))).join('; ');
+      const body = () => [t('exports.free_what', { what: what() }), t('exports.free_body', { size: size(would) }), ...costs.map((cost) => t(said(cost)))].join(' ');
       if (!(await confirm({ title: 'exports.free_title', body, action: 'exports.free_yes' }))) return;
       this.free.disabled = true;
       const { freed } = await api.post(path, { parts });

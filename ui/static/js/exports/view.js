@@ -66,6 +66,7 @@ export class FilesView {
     this.badge.hidden = !known;
     if (known) updateBadge(this.badge, known);
     this.weights.root.hidden = !run || missing;
+    this.weights.trained = !['evaluate', 'probe'].includes(known?.kind);
     this.disk.root.hidden = !run || missing || closed();
     if (!moved || !run || missing) return;
     this.weights.use(run);

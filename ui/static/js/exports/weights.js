@@ -27,10 +27,15 @@ export class Weights {
     this.push = new Push();
     this.papers = h('p', { class: 'row x-papers' });
     this.root = h('section', { class: 'card x-card', id: 'exports-weights' },
-      h('h2', { t: 'exports.weights' }), h('p', { class: 'muted', t: 'exports.weights_lead' }),
-      this.form, this.about, this.why, this.job.root, this.note, this.list, this.push.root,
+      this.made = h('div', { class: 'x-made' }, h('h2', { t: 'exports.weights' }), h('p', { class: 'muted', t: 'exports.weights_lead' }),
+        this.form, this.about, this.why, this.job.root, this.note, this.list, this.push.root),
       h('h3', { t: 'exports.papers' }), this.papers);
     onLanguage(() => { this.#draw(); this.#papers(); });
+  }
+
+  /** Whether this kind of run trains: an evaluation and a probe have papers and no weights. */
+  set trained(yes) {
+    this.made.hidden = !yes;
   }
 
   /** Show another run; what is running goes on. */
