@@ -164,6 +164,10 @@ FORM: dict[str, Text] = {
     "form.why_errors": Text("{n} values must change first.", "먼저 값 {n}개를 바꿔야 합니다."),
     "form.why_errors_1": Text("1 value must change first.", "먼저 값 1개를 바꿔야 합니다."),
     "form.why_offline": Text("The server does not answer.", "서버가 응답하지 않습니다."),
+    "form.why_building": Text(
+        "The model is still being built; runs can start after that.",
+        "모델을 아직 만드는 중입니다. 끝나면 시작할 수 있습니다.",
+    ),
     "form.ready": Text("Ready.", "시작할 수 있습니다."),
     "form.start_failed": Text("The run did not start: {why}", "실행을 시작하지 못했습니다: {why}"),
     "form.sheet_open": Text("Show what this will do", "진행 계획 보기"),

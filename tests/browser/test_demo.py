@@ -41,6 +41,7 @@ def test_a_visitor_explores_then_trains_once(space: Server, page: Page) -> None:
     page.get_by_role("link", name="The reward was hacked").click()
     expect(page.locator("#demo-about")).to_contain_text("fell from 100% to 18%", timeout=SLOW)
     expect(page.locator("#page-live")).to_contain_text("120", timeout=SLOW)
+    nothing_is_offered_that_cannot_be(page, space)
     expect(page.locator("#page-live").get_by_role("button", name="Stop and keep checkpoint")).to_have_count(
         0, timeout=SLOW
     )
@@ -51,6 +52,21 @@ def test_a_visitor_explores_then_trains_once(space: Server, page: Page) -> None:
     expect(page.locator("#demo-about")).to_have_count(0, timeout=SLOW)
     page.get_by_role("button", name="Stop and keep checkpoint").click()
     expect(page.locator("#run-status")).to_contain_text("stopped", timeout=SLOW)
+
+
+def nothing_is_offered_that_cannot_be(page: Page, space: Server) -> None:
+    """While the model is built, with a recorded run chosen: reasons stand where buttons are off."""
+    nav = page.locator("#studio-header")
+    nav.locator('a[href*="tab=chat"]').click()
+    expect(page.locator("#chat-barred")).to_contain_text("recording", timeout=SLOW)
+    expect(page.locator("#chat-no-rows")).to_be_visible()
+    nav.locator('a[href*="tab=data"]').click()
+    expect(page.locator("#data-closed")).to_be_visible(timeout=SLOW)
+    expect(page.locator("#data-new")).to_be_hidden()
+    nav.locator('a[href*="tab=new"]').click()
+    expect(page.locator("#f-why")).to_contain_text("still being built", timeout=SLOW)
+    expect(page.locator("#f-start")).to_be_disabled()
+    nav.locator('a[href*="tab=live"]').click()
 
 
 def test_the_bar_fits_a_telephone_in_korean(space: Server, page_ko: Page) -> None:

@@ -27,8 +27,10 @@ class TrainingSettings(BaseModel):
         ["grpo"],
         T("Stages", "단계"),
         T(
-            "`grpo` alone, a supervised warm-up first (`sft, grpo`), or without training: `probe`, `evaluate`.",
-            "`grpo`만, 지도 학습을 먼저(`sft, grpo`), 또는 학습 없이 `probe`(탐색)나 `evaluate`(평가).",
+            "`grpo` alone, or a supervised warm-up first (`sft, grpo`). `probe` and `evaluate` train nothing; the pages"
+            " Rewards and Evaluate start them.",
+            "`grpo`만, 또는 지도 학습을 먼저(`sft, grpo`). `probe`(탐색)와 `evaluate`(평가)는 학습하지 않으며, "
+            "보상 화면과 평가 화면에서 시작합니다.",
         ),
         GROUP,
         basic=True,

@@ -1,5 +1,6 @@
 // The Data page: stored sets and the ways to a new one; one set opened on its own where the address names it.
 
+import * as demo from '../demo.js';
 import { fill, h } from '../dom.js';
 import * as state from '../state.js';
 import { BestPanel } from './best.js';
@@ -19,8 +20,17 @@ export async function mount(root, ctx) {
     fresh.scrollIntoView({ block: 'start', behavior: matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth' });
     fresh.querySelector('[aria-selected="true"]').focus({ preventScroll: true });
   } });
+  /** A public Space takes no rows from its visitors: no way to them is offered. */
+  const closed = h('p', { class: 'muted', id: 'data-closed', t: 'demo.no_data' });
+  const offer = () => {
+    const closes = Boolean(demo.get()?.demo);
+    fresh.hidden = jump.hidden = list.root.hidden = closes;
+    closed.hidden = !closes;
+  };
+  demo.onChange(offer);
+  offer();
   const head = h('header', { class: 'd-head' }, h('div', null, h('h1', { t: 'data.title' }), h('p', { class: 'muted', t: 'data.lead' })), jump);
-  const all = h('div', { class: 'd-all' }, head, list.root, fresh);
+  const all = h('div', { class: 'd-all' }, head, closed, list.root, fresh);
   fill(root, h('div', { class: 'd-page' }, all, view.root));
 
   function show() {

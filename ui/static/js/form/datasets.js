@@ -1,6 +1,7 @@
 // The name of a dataset as text, with what can be named under it: the built-in ones, and the sets stored on this machine.
 
 import { count } from '../format.js';
+import * as demo from '../demo.js';
 import { fill, h } from '../dom.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
@@ -41,12 +42,12 @@ export function datasets(field, id, send, { kind, choose }) {
     const names = new Set(first.map((one) => one.name));
     const shown = sets.filter((one) => names.has(one.name));
     const builtIn = field.suggestions.filter((name) => typeof name === 'string');
-    const signature = JSON.stringify([builtIn, shown.map((one) => [one.name, one.rows]), sets.length, document.documentElement.lang]);
+    const signature = JSON.stringify([builtIn, shown.map((one) => [one.name, one.rows]), sets.length, Boolean(demo.get()?.demo), document.documentElement.lang]);
     if (signature !== drawn) {
       drawn = signature;
       const rest = sets.length - shown.length;
       fill(offers, builtIn.map((name) => chip(name, t('sets.built_in'))), shown.map((one) => chip(one.name, plural('sets.rows', one.rows, { n: count(one.rows) }))),
-        store.list() === null ? null : rest ? link('sets.more', rest) : link(sets.length ? 'sets.manage' : 'sets.none'));
+        store.list() === null || demo.get()?.demo ? null : rest ? link('sets.more', rest) : link(sets.length ? 'sets.manage' : 'sets.none'));
       offer(sets.map((one) => one.name));
     }
     for (const button of offers.querySelectorAll('.f-set')) button.setAttribute('aria-pressed', String(button.dataset.set === current));
@@ -60,6 +61,7 @@ export function datasets(field, id, send, { kind, choose }) {
   }
 
   store.onChange(draw);
+  demo.onChange(draw);
   saying(draw);
   return {
     root: h('div', null, base.root, offers),

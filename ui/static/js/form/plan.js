@@ -1,5 +1,6 @@
 // "What this will do": the plan in a sentence, in figures, in memory and time; what warns, what is inert; Start.
 
+import * as demo from '../demo.js';
 import { h } from '../dom.js';
 import { DASH, duration, number } from '../format.js';
 import { t } from '../i18n.js';
@@ -26,6 +27,11 @@ export class PlanPanel {
     this.preflight = new Preflight({ onGoto: (field) => { this.unfold(false); onGoto(field); }, onAccept: onStart, labelOf });
     this.build();
     saying(() => this.render());
+    let built = null;
+    demo.onChange(({ building }) => {
+      if (Boolean(building) !== built) this.render();
+      built = Boolean(building);
+    });
   }
 
   build() {
@@ -155,16 +161,18 @@ export class PlanPanel {
   renderLaunch(check, pending, offline) {
     const { state } = this;
     const wrong = check?.errors?.length ?? 0;
+    const building = Boolean(demo.get()?.building); // of a public Space: nothing can start before it
     let why = t('form.ready');
     if (state.starting) why = t('preflight.busy');
     else if (offline) why = t('form.why_offline');
     else if (wrong) why = plural('form.why_errors', wrong);
+    else if (building) why = t('form.why_building');
     else if (pending || !check) why = t('form.why_checking');
     else if (this.preflight.stops.length) why = t('preflight.why_stopped');
     else if (this.preflight.warns.length) why = t('preflight.why_warned');
     // Start stays enabled: what is red may have been mended elsewhere (the rows, a reward), and it checks again.
     const red = wrong > 0 || (!state.starting && this.preflight.stops.length > 0);
-    this.start.disabled = state.starting || Boolean(offline) || wrong > 0 || pending || !check?.ok;
+    this.start.disabled = state.starting || Boolean(offline) || building || wrong > 0 || pending || !check?.ok;
     this.start.textContent = t(state.starting ? 'form.starting' : 'form.start');
     this.why.textContent = state.failed ? t('form.start_failed', { why: t(state.failed) }) : why;
     this.why.toggleAttribute('data-bad', Boolean(state.failed) || red || Boolean(offline));

@@ -10,6 +10,9 @@ import { plural, saying } from './words.js';
 const COMPANIONS = { rewards: ['reward_weights'] };
 /** Filled in at the start; a person rarely types them: they stand last. */
 const FILLED_IN = ['dataset_sha256', 'sft_dataset_sha256', 'reward_versions'];
+/** Written by other pages (Evaluate, a control): shown only where they hold something. */
+const MADE = new Set(['evaluation', 'control_of']);
+const unused = (field) => MADE.has(field.field.name) && !field.changed && !field.wrong;
 const HIDDEN = new Set(Object.values(COMPANIONS).flat());
 
 export class Steps {
@@ -40,6 +43,7 @@ export class Steps {
     const fields = ordered.filter((field) => !HIDDEN.has(field.name)).map((field) => {
       const made = new Field(field, { draft: this.draft, companions: COMPANIONS[field.name] });
       this.fields.push(made);
+      made.root.hidden = unused(made);
       return made;
     });
     return { fields, root: h('div', { class: 'f-grid' }, ...fields.map((field) => field.root)) };
@@ -63,7 +67,10 @@ export class Steps {
 
   show(names) {
     const touched = names === null ? this.fields : new Set(names.map((name) => this.of(name)).filter(Boolean));
-    for (const field of touched) field.show();
+    for (const field of touched) {
+      field.show();
+      if (!this.filtering && MADE.has(field.field.name)) field.root.hidden = unused(field);
+    }
     this.count();
   }
 
@@ -76,7 +83,10 @@ export class Steps {
       if (field) by.get(field).push(problem);
       else homeless.push(problem);
     }
-    for (const [field, list] of by) field.setProblems(list);
+    for (const [field, list] of by) {
+      field.setProblems(list);
+      if (MADE.has(field.field.name) && field.wrong) field.root.hidden = false;
+    }
     this.count();
     return homeless;
   }
@@ -86,7 +96,8 @@ export class Steps {
   }
 
   count() {
-    for (const { fields, counts, changed, wrong } of this.folds) {
+    for (const { fields: all, counts, changed, wrong } of this.folds) {
+      const fields = all.filter((field) => !unused(field));
       const [moved, bad] = [fields.filter((f) => f.changed).length, fields.filter((f) => f.wrong).length];
       const shown = fields.filter((f) => !f.root.hidden).length;
       counts.textContent = shown < fields.length && shown > 0 ? t('form.count_of', { n: shown, all: fields.length }) : plural('form.settings', fields.length);
@@ -102,7 +113,7 @@ export class Steps {
     for (const field of this.fields) {
       const fits = (!onlyChanged || field.changed || field.wrong)
         && (query.trim() === '' || field.names.some((name) => matches(this.draft.schema.field(name), query)));
-      field.root.hidden = active && !fits;
+      field.root.hidden = active ? !fits : unused(field);
       if (active && fits) found += 1;
     }
     if (active && !this.filtering) for (const fold of this.folds) fold.open = fold.root.open;
