@@ -168,7 +168,7 @@ def test_history_is_reopened_exported_and_deleted(page: Page, server: Server, ru
     page.locator("#chat-history summary").click()
     newest = page.locator(".c-chats li").first
     expect(newest.locator(".c-chat-open")).to_have_text("What is 40 + 4?")
-    expect(newest.locator(".c-chat-name .caption")).to_have_text("chatty: base, before training ↔ trained, final")
+    expect(newest.locator(".c-chat-name .caption")).to_have_text("chatty: base ↔ final")
     assert "chat=" in page.url
     page.fill("#chat-prompt", "not asked yet")
     page.fill("#chat-seed", "7")
@@ -256,6 +256,10 @@ def test_it_says_while_a_model_loads_and_when_weights_are_missing(page: Page, se
 @pytest.mark.parametrize("width", [1440, 390])
 def test_korean_is_whole_and_switches_at_once(page: Page, server: Server, run: str, width: int) -> None:
     opened(page, server, run, "ko", width)
+    who, weights = (page.locator(name).bounding_box() for name in ("#chat-left", "#chat-left-checkpoint"))
+    assert who
+    assert weights
+    assert (who["y"] == weights["y"]) == (width == 1440), "on a telephone each has a line of its own"
     turn = asked(page, n=2)
     column(turn, "right").locator(".c-what").first.click()
     expect(turn.locator(".c-token").first).to_be_visible()

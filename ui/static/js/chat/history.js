@@ -6,11 +6,13 @@ import { visible } from '../plain.js';
 import { checkpointName, runName, sideName } from './sides.js';
 import * as wire from './wire.js';
 
+const shortly = (checkpoint) => (['base', 'final', 'best'].includes(checkpoint) ? t(`chat.short_${checkpoint}`) : checkpointName(checkpoint));
+
 /** Who answered: one run is named once. */
 function between(left, right) {
   if (!left || !right) return sideName(left ?? right);
   if (!left.run || left.run !== right.run) return t('chat.of_sides', { left: sideName(left), right: sideName(right) });
-  return `${runName(left.run)}: ${t('chat.of_sides', { left: checkpointName(left.checkpoint), right: checkpointName(right.checkpoint) })}`;
+  return `${runName(left.run)}: ${t('chat.of_sides', { left: shortly(left.checkpoint), right: shortly(right.checkpoint) })}`;
 }
 
 export class History {
