@@ -5,8 +5,8 @@ from __future__ import annotations
 from backend.text import Text
 
 REFUSED = Text(
-    en="This is a public demo: that can be done only where GRPO Studio runs on your own machine.",
-    ko="공개 데모에서는 할 수 없습니다. 내 컴퓨터에서 GRPO Studio를 실행하면 할 수 있습니다.",
+    en="This is a public demo: what you asked for works only where GRPO Studio runs on your own machine.",
+    ko="이 작업은 공개 데모에서 할 수 없습니다. 내 컴퓨터에서 GRPO Studio를 실행하면 할 수 있습니다.",
 )
 NO_CODE = Text(
     en="This is a public demo: nobody's code is run here. Custom rewards work where GRPO Studio runs on your machine.",
