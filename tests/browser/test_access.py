@@ -98,6 +98,8 @@ def opened(page: Page, server: Server, run: str, name: str, language: str = "en"
     page.goto(f"{server.url}?run={run}&{query}&lang={language}&theme={theme}")
     page.locator(ready).first.wait_for()
     page.wait_for_function("() => !document.querySelector('.page-root .loading')?.checkVisibility()")
+    # What waits for the server is paler for a moment; contrast is that of what is there.
+    page.wait_for_function("() => !document.querySelector('.page-root [data-stale]')")
 
 
 def untranslated(english: list[str], korean: list[str], names: set[str]) -> list[str]:
