@@ -175,7 +175,6 @@ REST: dict[str, Text] = {
     "chat.history_n": Text("Earlier conversations ({n})", "이전 대화 ({n})"),
     "chat.history_none": Text("None yet.", "아직 없습니다."),
     "chat.untitled": Text("untitled", "제목 없음"),
-    "chat.of_sides": Text("{left} ↔ {right}", "{left} ↔ {right}"),
     "chat.turns": Text("{n} questions", "질문 {n}개"),
     "chat.turns_1": Text("1 question", "질문 1개"),
     "chat.export": Text("Export JSONL", "JSONL 내보내기"),

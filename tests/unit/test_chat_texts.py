@@ -21,7 +21,7 @@ BUILT = {
     f"chat.{word}"
     for word in ("left", "right", "verdict_right", "verdict_wrong", "verdict_unknown", "mode_held", "mode_own")
 }
-BUILT |= {f"chat.checkpoint_{word}" for word in ("base", "final", "best")}
+BUILT |= {f"chat.{name}_{word}" for name in ("checkpoint", "short") for word in ("base", "final", "best")}
 BUILT |= {f"exports.{part}_{what}" for part in ("what", "about") for what in ("adapter", "merged", "model")}
 
 

@@ -14,6 +14,7 @@ SOURCE = "\n".join(
     path.read_text(encoding="utf-8") for part in ("form", "runs") for path in (SCRIPTS / part).glob("*.js")
 )
 SAME = {"form.between"}  # "1~8" has no word in it
+KINDS = ("control", "probe", "evaluate")  # of a run, as the list of runs names them
 COLUMNS = set(re.findall(r"key: '(\w+)'", SOURCE))
 
 
@@ -28,6 +29,7 @@ def test_no_text_is_left_over() -> None:
     built = {f"runs.{column}" for column in COLUMNS}
     built |= {f"form.{figure}" for figure in re.findall(r"'(\w+)'", re.search(r"FIGURES = \[(.*)\]", SOURCE).group(1))}  # type: ignore[union-attr]
     built |= {f"form.step_{step}{end}" for step in ("model", "data", "rewards", "training") for end in ("", "_lead")}
+    built |= {f"runs.kind_{kind}{end}" for kind in KINDS for end in ("", "_of")}
     unused = {key for key in TEXTS if f"'{key.removesuffix('_1')}'" not in SOURCE} - built
     assert sorted(unused) == []
 

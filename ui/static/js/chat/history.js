@@ -11,8 +11,8 @@ const shortly = (checkpoint) => (['base', 'final', 'best'].includes(checkpoint) 
 /** Who answered: one run is named once. */
 function between(left, right) {
   if (!left || !right) return sideName(left ?? right);
-  if (!left.run || left.run !== right.run) return t('chat.of_sides', { left: sideName(left), right: sideName(right) });
-  return `${runName(left.run)}: ${t('chat.of_sides', { left: shortly(left.checkpoint), right: shortly(right.checkpoint) })}`;
+  if (!left.run || left.run !== right.run) return [left, right].map(sideName).join(' ↔ ');
+  return `${runName(left.run)}: ${[left, right].map((side) => shortly(side.checkpoint)).join(' ↔ ')}`;
 }
 
 export class History {
