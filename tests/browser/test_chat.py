@@ -176,9 +176,9 @@ def test_history_is_reopened_exported_and_deleted(page: Page, server: Server, ru
     expect(page.locator(".c-turn")).to_have_count(1)
     expect(page.locator("#chat-prompt")).to_have_value("not asked yet")
     expect(page.locator("#chat-seed")).to_have_value("7")
-    page.click('#studio-header a[href*="tab=evaluate"]')
+    page.click("#nav-evaluate")
     assert "chat=" not in page.url
-    page.click('#studio-header a[href*="tab=chat"]')
+    page.click("#nav-chat")
     expect(page.locator(".c-turn")).to_have_count(1)
     assert "chat=" in page.url
     page.locator("#chat-history summary").click()
@@ -256,6 +256,7 @@ def test_it_says_while_a_model_loads_and_when_weights_are_missing(page: Page, se
 @pytest.mark.parametrize("width", [1440, 390])
 def test_korean_is_whole_and_switches_at_once(page: Page, server: Server, run: str, width: int) -> None:
     opened(page, server, run, "ko", width)
+    expect(page.locator("#chat-left-checkpoint")).to_be_visible()
     who, weights = (page.locator(name).bounding_box() for name in ("#chat-left", "#chat-left-checkpoint"))
     assert who
     assert weights

@@ -56,17 +56,16 @@ def test_a_visitor_explores_then_trains_once(space: Server, page: Page) -> None:
 
 def nothing_is_offered_that_cannot_be(page: Page, space: Server) -> None:
     """While the model is built, with a recorded run chosen: reasons stand where buttons are off."""
-    nav = page.locator("#studio-header")
-    nav.locator('a[href*="tab=chat"]').click()
+    page.locator("#nav-chat").click()
     expect(page.locator("#chat-barred")).to_contain_text("recording", timeout=SLOW)
     expect(page.locator("#chat-no-rows")).to_be_visible()
-    nav.locator('a[href*="tab=data"]').click()
+    page.locator("#nav-data").click()
     expect(page.locator("#data-closed")).to_be_visible(timeout=SLOW)
     expect(page.locator("#data-new")).to_be_hidden()
-    nav.locator('a[href*="tab=new"]').click()
+    page.locator("#nav-new").click()
     expect(page.locator("#f-why")).to_contain_text("still being built", timeout=SLOW)
     expect(page.locator("#f-start")).to_be_disabled()
-    nav.locator('a[href*="tab=live"]').click()
+    page.locator("#nav-live").click()
 
 
 def test_the_bar_fits_a_telephone_in_korean(space: Server, page_ko: Page) -> None:
