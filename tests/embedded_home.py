@@ -23,7 +23,10 @@ BUILD = (
 
 @cache
 def models() -> Path:
-    """A models folder with the embedded model in it; it goes with the process."""
+    """A models folder with the embedded model in it; it goes with the process. That of the trained quickstart where a
+    test has asked for one before: building the same model again takes a minute or two."""
+    if trained_home.cache_info().currsize:
+        return trained_home()[0] / "models"
     folder = Path(tempfile.mkdtemp(prefix="grpo-studio-models-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     subprocess.run([sys.executable, "-c", BUILD, str(folder)], cwd=PROJECT, check=True, timeout=600)
