@@ -221,8 +221,8 @@ class HeldOut:
         return self.low > 0 or self.high < 0
 
     def text(self) -> Text:
-        moved, points = f"{self.before:.0%} → {self.after:.0%}", _points(100 * self.change)
-        low, high = _points(100 * self.low), _points(100 * self.high)
+        moved, points = f"{self.before:.0%} → {self.after:.0%}", signed_points(self.change)
+        low, high = signed_points(self.low), signed_points(self.high)
         return Text(
             en=f"Accuracy {moved} on {self.n} held-out problems ({points}, 95% interval {low} to {high}).",
             ko=f"평가 문제 {self.n}개에서 정확도 {moved} ({points}%p, 95% 구간 {low} ~ {high}).",
@@ -269,8 +269,9 @@ def _signed(value: float) -> str:
     return f"+{_number(value)}" if value > 0 else _number(value)
 
 
-def _points(value: float) -> str:
-    return f"{value:+.0f}".replace("-", "−")
+def signed_points(difference: float) -> str:
+    """A difference of shares in whole percentage points, with its sign: +41, −3."""
+    return f"{100 * difference:+.0f}".replace("-", "−")
 
 
 class Curves(Protocol):

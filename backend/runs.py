@@ -22,6 +22,7 @@ from backend.processes.reasons import STOPPED_EARLY
 from backend.processes.reconcile import settle
 from backend.settings import Settings
 from backend.text import Text
+from backend.views import kind_of_run
 from backend.workers import checkpoints
 from storage.db import Database
 from storage.reader import Reader
@@ -255,7 +256,7 @@ def resume(
 
 def _resume_point(settings: Settings, run: Run) -> checkpoints.ResumePoint:
     """An evaluation has no steps: what it stored at step 0 holds, and it goes on with the rows that are missing."""
-    if run.config.get("stages") == ["evaluate"]:
+    if kind_of_run(run.config) == "evaluate":
         return checkpoints.ResumePoint("train", 0, None)
     return checkpoints.resume_point(settings.run_dir(run.id))
 

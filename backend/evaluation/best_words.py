@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from backend.headline import signed_points
 from backend.text import Text
 
 NAMED = 4  # steps with the same accuracy that are named; more are counted
@@ -32,7 +33,7 @@ def best_words(
         "last_better": Text(en="is worse than the last", ko="마지막보다 못합니다"),
         "no_difference": Text(en="cannot be told apart from the last", ko="마지막과 차이가 확인되지 않습니다"),
     }[verdict]
-    low, high, points = (_points(fresh[name]) for name in ("low", "high", "difference"))
+    low, high, points = (signed_points(fresh[name]) for name in ("low", "high", "difference"))
     step, n = best["step"], fresh["n"]
     also = {"best_better": "도 ", "last_better": "는 ", "no_difference": "는 "}[verdict]
     return Text(
@@ -72,7 +73,3 @@ def _chosen(best: Mapping[str, Any], tied: Sequence[int]) -> Text:
         ko=f"선택에 쓴 {n}행에서 {which.ko}의 정확도가 {share}로 같고 가장 높았습니다(95% 구간 {low} ~ {high}). "
         f"그중 처음인 {best['step']}스텝을 남겼습니다.",
     )
-
-
-def _points(value: float) -> str:
-    return f"{100 * value:+.0f}".replace("-", "−")

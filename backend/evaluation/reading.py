@@ -40,12 +40,9 @@ TOLD = {  # events of an evaluation that belong beside its figures
     ),
 }
 
-_lock = Lock()
-_known: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
-
 
 def is_evaluation(run: Run) -> bool:
-    return run.config.get("stages") == ["evaluate"]
+    return views.kind_of_run(run.config) == "evaluate"
 
 
 def request_of(run: Run) -> Request:
@@ -68,31 +65,40 @@ def answers(services: Services, run: Run) -> tuple[list[EvaluationItem], list[Ev
     return read(left.id) if left else [], read(right.id) if right else []
 
 
-def report(services: Services, run: Run) -> dict[str, Any]:
-    """See EvaluationService.report."""
-    left, right = sides(services, run)
-    if left is None and right is None and not is_evaluation(run):
-        raise WrongState(
-            Text(
-                en=f"run {run.id} has not evaluated itself: it had no held-out rows, or has not got that far. Start an "
-                "evaluation of it.",
-                ko=f"실행 {run.id}에는 자체 평가가 없습니다. 평가 행이 없거나 아직 그 단계가 아닙니다. 평가를 "
-                "시작하세요.",
-            )
+class Reports:
+    """Reports of one home's runs. The last KEPT of ended runs, whose records change no more, are kept. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+
+    def of(self, services: Services, run: Run) -> dict[str, Any]:
+        """See EvaluationService.report."""
+        left, right = sides(services, run)
+        if left is None and right is None and not is_evaluation(run):
+            raise _not_evaluated(run)
+        key = (run.id, run.revision, left.id if left else 0, right.id if right else 0)
+        with self._lock:
+            if run.state.ended and key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = _report(services, run, left, right)
+        if run.state.ended:
+            with self._lock:
+                self._known[key] = found
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+        return found
+
+
+def _not_evaluated(run: Run) -> WrongState:
+    return WrongState(
+        Text(
+            en=f"run {run.id} has not evaluated itself: it had no held-out rows, or has not got that far. Start an "
+            "evaluation of it.",
+            ko=f"실행 {run.id}에는 자체 평가가 없습니다. 평가 행이 없거나 아직 그 단계가 아닙니다. 평가를 시작하세요.",
         )
-    # An ended run's records change no more; one that runs is read anew.
-    key = (run.id, run.revision, left.id if left else 0, right.id if right else 0)
-    with _lock:
-        if run.state.ended and key in _known:
-            _known.move_to_end(key)
-            return _known[key]
-    found = _report(services, run, left, right)
-    if run.state.ended:
-        with _lock:
-            _known[key] = found
-            while len(_known) > KEPT:
-                _known.popitem(last=False)
-    return found
+    )
 
 
 def _report(services: Services, run: Run, left: Evaluation | None, right: Evaluation | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ class EvaluationService:
 
     def __init__(self, services: Services) -> None:
         self.services = services
+        self._reports = reading.Reports()
 
     def start(
         self,
@@ -72,7 +73,7 @@ class EvaluationService:
         backend.evaluation.table.table's answer, with "name", "dataset", "seed" and "temperature". WrongState, in words,
         where nothing has been evaluated.
         """
-        return reading.report(self.services, self.services.get(run_id))
+        return self._reports.of(self.services, self.services.get(run_id))
 
     def items(self, run_id: str, which: str = "all", offset: int = 0, limit: int = 20) -> dict[str, Any]:
         """{"total", "counts", "items": [{"position", "prompt", "prompt_format", "ground_truth", "columns", "base",

@@ -21,7 +21,8 @@ WEIGHTS_ONLY = "weights_only"  # in a manifest: the optimizer was removed to mak
 _NAME = re.compile(r"checkpoint-(\d+)")
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -33,7 +34,7 @@ def _files(folder: Path) -> list[Path]:
 def write_manifest(folder: Path, **facts: Any) -> Path:
     """Declare `folder` complete: sizes and SHA-256 of all its files, and `facts` (step, attempt ...). Atomic."""
     files = {
-        path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": _digest(path)}
+        path.relative_to(folder).as_posix(): {"size": path.stat().st_size, "sha256": digest(path)}
         for path in _files(folder)
     }
     part = folder / (MANIFEST + ".part")
@@ -73,7 +74,7 @@ def problem(folder: Path, *, hashes: bool = True) -> str | None:
             return f"{name} is missing"
         if path.is_symlink() or path.stat().st_size != fact["size"]:
             return f"{name} has another size than when it was saved"
-        if hashes and _digest(path) != fact["sha256"]:
+        if hashes and digest(path) != fact["sha256"]:
             return f"{name} has other content than when it was saved"
     if present:
         return f"{next(iter(present))} was added later"

@@ -6,16 +6,15 @@ and model cards are published.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import tomllib
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from backend import device as machine
 from backend.estimate import DeviceFacts
 from backend.settings import PROJECT
+from backend.workers import checkpoints
 from backend.workers.job import Job
 from storage.reader import Reader
 
@@ -77,14 +76,9 @@ def record_rows(job: Job) -> None:
     """Store under the result "rows" the SHA-256 of the two files that hold what this run trains on and is judged by:
     the state of a stored set tells nothing of a generated one, nor of the split."""
     folder = job.run_dir / "data"
-    found = {f"{name}_sha256": _sha256(folder / f"{name}.jsonl") for name in ("train", "eval")}
+    found = {f"{name}_sha256": checkpoints.digest(folder / f"{name}.jsonl") for name in ("train", "eval")}
     if Reader(job.db).results(job.run.id).get(ROWS) != found:
         job.writer.result(ROWS, found)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, list[Any]]:

@@ -133,11 +133,7 @@ def weights_hash(folder: Path, *, read: bool = False) -> str:
     )
     whole = hashlib.sha256()
     for name in names:
-        digest = known.get(name)
-        if digest is None:
-            with (folder / name).open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        whole.update(f"{name} {digest}\n".encode())
+        whole.update(f"{name} {known.get(name) or checkpoints.digest(folder / name)}\n".encode())
     return whole.hexdigest()
 
 

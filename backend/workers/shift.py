@@ -7,8 +7,6 @@ from typing import Any
 
 import torch
 
-from backend.workers.rows import prompt_ids
-
 
 def pieces(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     """The text that each token adds; joined they are the whole text, special tokens included.
@@ -60,23 +58,3 @@ def id_logprobs(model: Any, prompt: Sequence[int], completion: Sequence[int]) ->
     told = torch.log_softmax(logits[len(prompt) - 1 : -1].float(), dim=-1)
     wanted = ids[0, len(prompt) :].unsqueeze(-1)
     return told.gather(-1, wanted).squeeze(-1).cpu().tolist()
-
-
-def token_logprobs(
-    model: Any,
-    tokenizer: Any,
-    prompt: Any,
-    completion: str | Sequence[int],
-    template_kwargs: dict[str, Any] | None = None,
-    *,
-    ended: bool = False,
-) -> list[tuple[str, float]]:
-    """(text, log-probability in nats) of each token of a completion under a model.
-
-    `prompt`: a text or messages, made into ids as for training (the same template and its settings). `completion`: a
-    text, or the very token ids that were sampled; `ended`: of a text, whether the model ended it, so that the end
-    token counts too.
-    """
-    ids = completion_ids(tokenizer, completion, ended) if isinstance(completion, str) else [int(i) for i in completion]
-    values = id_logprobs(model, prompt_ids(prompt, tokenizer, template_kwargs or {}), ids)
-    return list(zip(pieces(tokenizer, ids), values, strict=True))

@@ -16,6 +16,7 @@ from backend.workers import checkpoints, proof_checks, proof_rows, proof_shift, 
 from backend.workers import evaluate_decoding as decoding
 from backend.workers.evaluate_decoding import Sampling, Wanted
 from backend.workers.fingerprint import compare, fingerprint, record_base, recorded_base, weights_hash
+from backend.workers.rows import prompt_ids
 from tests.tiny_model import build_tiny_model
 
 EOS = [1]
@@ -174,15 +175,16 @@ def test_the_nucleus_is_the_smallest_set_that_holds_top_p(weights: list[float], 
 def test_log_probabilities_are_those_of_one_token_after_another(tiny: tuple[Any, Any]) -> None:
     model, tokenizer = tiny
     prompt = [{"role": "user", "content": "1+1="}]
-    found = shift.token_logprobs(model, tokenizer, prompt, "two", {}, ended=True)
-    assert [text for text, _ in found] == ["t", "w", "o", "<eos>"]
-    ids = shift.prompt_ids(prompt, tokenizer, {})
-    for text, value in found:
+    ids = prompt_ids(prompt, tokenizer, {})
+    answer = shift.completion_ids(tokenizer, "two", ended=True)
+    texts = shift.pieces(tokenizer, answer)
+    assert texts == ["t", "w", "o", "<eos>"]
+    for text, value in zip(texts, shift.id_logprobs(model, ids, answer), strict=True):
         token = tokenizer.convert_tokens_to_ids(text)
         step = torch.log_softmax(proof_checks.last_logits(model, [ids])[0], dim=-1)[token].item()
         assert value == pytest.approx(step, abs=1e-4)
         ids = [*ids, token]
-    assert shift.token_logprobs(model, tokenizer, prompt, "", {}) == []
+    assert shift.id_logprobs(model, ids, shift.completion_ids(tokenizer, "")) == []
 
 
 def test_pieces_join_to_the_text_also_inside_characters() -> None:
