@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from backend import device, runs, views
+from backend.attaching.service import AttachService
 from backend.chat.service import ChatService
+from backend.compare.service import CompareService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
 from backend.demo.service import DemoService
+from backend.diagnosis.service import DiagnosisService
 from backend.errors import Refused
 from backend.evaluation.service import EvaluationService
 from backend.exporting.service import ExportService
@@ -20,7 +23,9 @@ from backend.lab.service import LabService
 from backend.opening import open_database
 from backend.processes import launcher, worker_log
 from backend.processes.reconcile import reconcile
+from backend.samples.service import SampleService
 from backend.settings import Settings
+from backend.sweeps.service import SweepService
 from backend.text import Text
 from storage.reader import Reader
 from storage.records import MetricPoint, Run
@@ -47,6 +52,11 @@ class Services:
         self.evaluation = EvaluationService(self)
         self.chat = ChatService(settings, self.db, self.reader)
         self.exports = ExportService(self)
+        self.samples = SampleService(self)
+        self.diagnosis = DiagnosisService(self)
+        self.compare = CompareService(self)
+        self.sweeps = SweepService(self)
+        self.attaching = AttachService(self)
         self.demo = DemoService(self)
         self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}

@@ -253,3 +253,30 @@ chat_turn = Table(
     Index(None, "chat", "id"),
     sqlite_autoincrement=True,
 )
+
+# A grid of settings; `data` holds its base values and its axes.
+sweep = Table(
+    "sweep",
+    metadata,
+    Column("key", Key, primary_key=True, autoincrement=True),
+    Column("id", ExactText, nullable=False, unique=True),
+    Column("name", ExactText, nullable=False),
+    Column("created_at", ExactFloat, nullable=False),
+    Column("data", JsonText, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# Its points in the order of the grid; `run` is the id of the run that was made of the point, if one was (no foreign
+# key: a run may be deleted and the point is still one of the grid).
+sweep_run = Table(
+    "sweep_run",
+    metadata,
+    Column("id", Key, primary_key=True, autoincrement=True),
+    Column("sweep_key", Key, ForeignKey("sweep.key"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("run", ExactText),
+    Column("point", JsonText, nullable=False),
+    UniqueConstraint("sweep_key", "position"),
+    Index(None, "run"),
+    sqlite_autoincrement=True,
+)

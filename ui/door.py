@@ -15,6 +15,11 @@ class Door(Protocol):
     evaluation: Any
     chat: Any
     exports: Any
+    samples: Any
+    diagnosis: Any
+    compare: Any
+    sweeps: Any
+    attaching: Any
     demo: Any
 
     def runs(self) -> list[dict[str, Any]]: ...

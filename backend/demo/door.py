@@ -21,6 +21,11 @@ class DemoDoor:
     evaluation: Any
     chat: Any
     exports: Any
+    samples: Any
+    diagnosis: Any
+    compare: Any
+    sweeps: Any
+    attaching: Any
     demo: Any
 
     def __init__(self, services: DemoServices) -> None:

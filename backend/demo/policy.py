@@ -159,6 +159,11 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "free": NEVER,
         "close": NEVER,
     },
+    "samples": {},
+    "diagnosis": {},
+    "compare": {},
+    "sweeps": {},
+    "attaching": {},
     "exports": {
         # The report and the card are made of what everybody may read; weights and the disk are the machine's.
         "document": Rule(line="runs"),

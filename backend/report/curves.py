@@ -9,13 +9,13 @@ from backend.headline import wilson
 from backend.report.charts import Chart, Line, chart
 from backend.report.facts import Facts
 from backend.report.words import Words
+from backend.rewards.task import DECIDE_CORRECT
 from storage.reader import Reader
 
 DRAWN = 480  # points of a drawn curve: more than its width in pixels shows nothing more
 READ = 20_000
 SMOOTH_FROM = 30  # steps from which a curve is smoothed
 HUES = ("blue", "orange", "purple", "green", "sky", "vermillion")
-DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
 SHARES = (("zero_std", "ink"), ("all_right", "sky"), ("all_wrong", "vermillion"), ("tied", "muted"))
 Curve = tuple[list[int], list[float]]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.rewards.verdict import Verdict
+from backend.signal_share import Extremes, SignalCount
 from backend.workers.reward_calls import weighted_total
-from backend.workers.signal_share import Extremes, SignalCount
 from storage.records import Completion, Generation, Group, PromptFormat
 
 PROMPT_ID = "prompt_id"

@@ -20,10 +20,10 @@ from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import RepeatSampler
 
 from backend.rewards.verdict import Verdict
+from backend.signal_share import Extremes
 from backend.workers import carried, checkpoints, shuffle
 from backend.workers.capture import StepCapture, generation_record
 from backend.workers.sampler import EpochRepeatSampler
-from backend.workers.signal_share import Extremes
 from backend.workers.stop import PATIENCE_S, Stop, StopHere
 from storage.records import Generation
 

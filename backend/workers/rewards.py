@@ -8,18 +8,17 @@ from typing import Any
 from backend import custom
 from backend import rewards as registry
 from backend.rewards import effective
+from backend.rewards.task import DECIDE_CORRECT
 from backend.rewards.verdict import Verdict
+from backend.signal_share import Extremes
 from backend.workers import reward_model
 from backend.workers.evaluate import Scorers
 from backend.workers.job import Job
 from backend.workers.reward_calls import checked, distinct_names
 from backend.workers.rows import Row
-from backend.workers.signal_share import Extremes
 from storage.records import Generation
 
 ERROR_EVENTS = 50  # a reward that fails on everything must not fill the database
-# Rewards that say whether an answer is right, in the order in which an evaluation looks for one.
-DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
 OWN_SCORERS = ("reasoning_gym",)  # of a task: they look at a column that only its rows have
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.workers.signal_share import Extremes, SignalCount
+from backend.signal_share import Extremes, SignalCount
 
 
 def test_binary_task_with_a_format_bonus() -> None:

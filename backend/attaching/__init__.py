@@ -1,0 +1,1 @@
+"""Runs that plain TRL made, taken in from their output folder."""

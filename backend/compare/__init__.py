@@ -1,0 +1,1 @@
+"""Runs beside each other: curves, settings, evaluations, seeds."""

@@ -1,0 +1,11 @@
+"""Routes of sweeps: thin doors onto `services.sweeps`."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute
+
+from ui.door import Door
+
+
+def routes(services: Door) -> list[BaseRoute]:
+    return []

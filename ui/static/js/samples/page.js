@@ -1,0 +1,3 @@
+export function mount(root, ctx) {
+  root.append(ctx.h('p', { class: 'muted' }, '…'));
+}
