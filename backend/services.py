@@ -52,7 +52,7 @@ class Services:
         self.evaluation = EvaluationService(self)
         self.chat = ChatService(settings, self.db, self.reader)
         self.exports = ExportService(self)
-        self.samples = SampleService(self)
+        self.explorer = SampleService(self)
         self.diagnosis = DiagnosisService(self)
         self.compare = CompareService(self)
         self.sweeps = SweepService(self)

@@ -1,4 +1,4 @@
-"""Routes of samples: thin doors onto `services.samples`."""
+"""Routes of samples: thin doors onto `services.explorer`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class Door(Protocol):
     evaluation: Any
     chat: Any
     exports: Any
-    samples: Any
+    explorer: Any
     diagnosis: Any
     compare: Any
     sweeps: Any

@@ -21,7 +21,7 @@ class DemoDoor:
     evaluation: Any
     chat: Any
     exports: Any
-    samples: Any
+    explorer: Any
     diagnosis: Any
     compare: Any
     sweeps: Any

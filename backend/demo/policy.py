@@ -159,7 +159,7 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "free": NEVER,
         "close": NEVER,
     },
-    "samples": {},
+    "explorer": {},
     "diagnosis": {},
     "compare": {},
     "sweeps": {},

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from starlette.routing import Route
 
 from backend import config
+from backend.attaching.service import AttachService
 from backend.chat.service import ChatService
+from backend.compare.service import CompareService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
 from backend.demo import limits, visitors
@@ -26,12 +28,15 @@ from backend.demo.service import DemoService
 from backend.demo.services import DemoServices, SpaceDemo
 from backend.demo.slots import Slots
 from backend.demo.values import limited
+from backend.diagnosis.service import DiagnosisService
 from backend.errors import Forbidden, NotFound, Refused, StudioError, TooMany, WrongState
 from backend.evaluation.service import EvaluationService
 from backend.exporting.service import ExportService
 from backend.lab.service import LabService
 from backend.models import embedded
+from backend.samples.service import SampleService
 from backend.settings import Settings
+from backend.sweeps.service import SweepService
 from storage import chats
 from storage.records import RunState
 from storage.results import put_result
@@ -49,6 +54,11 @@ CLASSES: dict[str, list[type]] = {
     "evaluation": [EvaluationService],
     "chat": [ChatService],
     "exports": [ExportService],
+    "explorer": [SampleService],
+    "diagnosis": [DiagnosisService],
+    "compare": [CompareService],
+    "sweeps": [SweepService],
+    "attaching": [AttachService],
 }
 HOSTILE: list[dict[str, Any]] = [
     {"model": "../../etc"},
