@@ -158,8 +158,8 @@ def _training(
         ko = f"{'' if ended else '아직 '}판단할 수 없습니다: 첫 판단에 필요한 로그 {need}개 중 {logged}개."
         return "early", Text(en=en + tied.en, ko=ko + tied.ko)
     verdict = _verdict(found, share, held_out)
-    moved = f"{_number(found.first)} → {_number(found.last)}"
-    change = f"{_signed(found.change)} ± {_number(found.half)}"
+    moved = f"{number(found.first)} → {number(found.last)}"
+    change = f"{signed(found.change)} ± {number(found.half)}"
     said = PAST[verdict] if ended else PRESENT[verdict]
     en = f"{said.en}: reward {moved} over {steps:,} steps ({change})"
     ko = f"{said.ko}: {steps:,}스텝 동안 보상 {moved} ({change})"
@@ -251,7 +251,7 @@ def difference(p1: float, n1: int, p2: float, n2: int) -> tuple[float, float]:
     return d - math.hypot(p2 - l2, u1 - p1), d + math.hypot(u2 - p2, p1 - l1)
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     size = abs(value)
     text = (
         f"{value:.0f}"
@@ -265,8 +265,8 @@ def _number(value: float) -> str:
     return text.replace("-", "−")
 
 
-def _signed(value: float) -> str:
-    return f"+{_number(value)}" if value > 0 else _number(value)
+def signed(value: float) -> str:
+    return f"+{number(value)}" if value > 0 else number(value)
 
 
 def signed_points(difference: float) -> str:

@@ -1,0 +1,144 @@
+"""One sentence a run: its state follows from the records, and it never contradicts a finding that stands."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from backend.diagnosis.base import Reading, Rule
+from backend.diagnosis.engine import replay
+from backend.diagnosis.headline import STATES, headline
+from backend.diagnosis.records import Facts, Records
+from backend.text import Text
+from storage.records import Evaluation
+
+BOUNDS = ((0.0, 1.0),)
+
+
+def rule(means: str, severity: str = "warn", fires: bool = True, id: str = "X1", when: str = "step") -> Rule:
+    reading = Reading("fire" if fires else "hold", Text("seen", "보임"))
+    title = Text(f"{means} thing", f"{means} 것")
+    return Rule(id, id.lower(), title, severity, means, lambda window: reading, when, confirm=1)  # type: ignore[arg-type]
+
+
+def records(rewards: list[float], evaluations: tuple[tuple[str, int, float, int], ...] = ()) -> Records:
+    made = Records(Facts({}, ("accuracy",), (1.0,), BOUNDS, task=0, decides=True))
+    for step, reward in enumerate(rewards, start=1):
+        made.add_metrics(step, {"reward": reward})
+    for when, step, accuracy, n in evaluations:
+        made.add_evaluation(Evaluation(when, step, n, accuracy, 1.0, 5.0, 1.0, None, "d", 1.0))  # type: ignore[arg-type]
+    return made
+
+
+def said(rewards: list[float], *rules: Rule, ended: bool = False, evaluations=()) -> dict:
+    return headline(replay(records(rewards, evaluations), rules, ended), ended)
+
+
+def noisy(start: float, end: float, steps: int, noise: float = 0.03, seed: int = 0) -> list[float]:
+    rng = random.Random(seed)
+    return [start + (end - start) * i / (steps - 1) + rng.gauss(0, noise) for i in range(steps)]
+
+
+def test_before_any_step_it_says_so() -> None:
+    found = said([])
+    assert found["state"] == "cannot_tell"
+    assert "no GRPO step yet" in found["text"]["en"]
+    assert found["gain"] is None
+
+
+@pytest.mark.parametrize("steps", [1, 7, 19])
+def test_before_twenty_steps_it_says_how_many_it_needs(steps: int) -> None:
+    found = said(noisy(0.1, 0.9, steps) if steps > 1 else [0.1])
+    assert (found["state"], found["needs"]) == ("cannot_tell", 20 - steps)
+    assert f"{20 - steps} more" in found["text"]["en"]
+
+
+def test_a_reward_that_rises_is_learning_and_shows_its_interval() -> None:
+    found = said(noisy(0.3, 0.8, 60))
+    assert found["state"] == "learning"
+    assert "±" in found["text"]["en"]
+    assert found["text"]["en"].startswith("Learning: reward 0.3")
+    assert said(noisy(0.3, 0.8, 60), ended=True)["text"]["en"].startswith("Learned: ")
+
+
+def test_slowly_is_a_matter_of_pace_and_not_of_size() -> None:
+    assert said(noisy(0.30, 0.42, 400, 0.01))["state"] == "learning_slowly"
+    assert said(noisy(0.30, 0.42, 60, 0.01))["state"] == "learning"
+    assert said(noisy(0.92, 0.98, 400, 0.01))["state"] == "learning", "not much is left to gain"
+
+
+def test_noise_without_a_trend_tells_how_many_steps_would_do() -> None:
+    found = said(noisy(0.4, 0.4, 40, 0.2, seed=3))
+    assert found["state"] == "cannot_tell"
+    assert found["needs"] is not None
+    assert found["needs"] > 10
+    assert said(noisy(0.4, 0.4, 40, 0.2, seed=3), ended=True)["needs"] is None
+
+
+def test_what_is_broken_comes_before_everything() -> None:
+    found = said(
+        noisy(0.3, 0.8, 60), rule("broken", "stop"), evaluations=(("before", 0, 0.2, 200), ("after", 60, 0.9, 200))
+    )
+    assert (found["state"], found["because"]) == ("broken", "X1")
+    assert "broken thing" in found["text"]["en"]
+
+
+def test_held_out_rows_decide_over_the_reward() -> None:
+    rising, falling = noisy(0.3, 0.8, 60), noisy(0.8, 0.3, 60)
+    up, down = (("before", 0, 0.3, 200), ("after", 60, 0.6, 200)), (("before", 0, 0.6, 200), ("after", 60, 0.3, 200))
+    assert said(falling, evaluations=up)["state"] == "learning"
+    found = said(rising, rule("doubtful", "critical", id="H1"), evaluations=down)
+    assert (found["state"], found["because"]) == ("not_learning", "H1")
+    assert "60% → 30%" in found["text"]["en"]
+
+
+def test_the_last_look_during_training_counts_while_there_is_none_after() -> None:
+    looks = (("before", 0, 0.3, 200), ("during", 25, 0.4, 100), ("during", 50, 0.7, 100))
+    assert said(noisy(0.5, 0.5, 60, 0.1), evaluations=looks)["held_out"]["after"] == 0.7
+
+
+def test_a_grave_doubt_makes_a_rising_reward_no_learning_and_a_warning_only_a_but() -> None:
+    grave = said(noisy(0.3, 0.8, 60), rule("doubtful", "critical", id="A2"))
+    assert (grave["state"], grave["because"]) == ("not_learning", "A2")
+    mild = said(noisy(0.3, 0.8, 60), rule("doubtful", "warn", id="L1"))
+    assert mild["state"] == "learning"
+    assert "But: doubtful thing." in mild["text"]["en"]
+
+
+def test_a_flat_run_names_the_finding_that_explains_it() -> None:
+    found = said(noisy(0.2, 0.2, 60), rule("stalled", id="Z1"))
+    assert (found["state"], found["because"]) == ("not_learning", "Z1")
+    assert said(noisy(0.2, 0.2, 15), rule("stalled", id="Z1"))["state"] == "cannot_tell"
+    assert said(noisy(0.2, 0.2, 15), rule("stalled", "critical", id="R3"))["state"] == "not_learning"
+
+
+@pytest.mark.parametrize("means", ["cost", "note"])
+def test_costs_and_notes_are_no_headline(means: str) -> None:
+    found = said(noisy(0.3, 0.8, 60), rule(means, "warn"))
+    assert found["state"] == "learning"
+    assert "thing" not in found["text"]["en"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.floats(-2, 2) | st.just(float("nan")), max_size=60),
+    st.sampled_from(["broken", "stalled", "doubtful", "cost", "note"]),
+    st.sampled_from(["stop", "critical", "warn", "info"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_it_agrees_with_the_findings_whatever_they_are(rewards, means, severity, fires, ended) -> None:
+    engine = replay(records(rewards), [rule(means, severity, fires)], ended)
+    found = headline(engine, ended)
+    ids = {f.rule.id for f in engine.findings()}
+    assert found["state"] in STATES
+    assert found["because"] is None or found["because"] in ids
+    assert found["text"]["en"].endswith(".")
+    assert "nan" not in found["text"]["en"]
+    if fires and rewards and means == "broken":
+        assert found["state"] == "broken"
+    if found["state"] in ("learning", "learning_slowly"):
+        assert not (fires and rewards and means == "doubtful" and severity in ("stop", "critical"))
