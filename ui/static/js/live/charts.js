@@ -1,4 +1,5 @@
 // The charts of a run: drawn only where they are on the screen and only when something is new; zoom and crosshair shared.
+import { loadPlotly } from '../plotly.js';
 import { palette } from './colors.js';
 import { xScale } from './store.js';
 import { figure, present } from './traces.js';
@@ -11,23 +12,6 @@ const CONFIG = {
   doubleClick: 'reset',
   displayModeBar: false, // a drag zooms, a double click resets; CSV and PNG stand in the card's head
 };
-let library = null;
-
-function loadPlotly(version) {
-  library ??= new Promise((resolve, reject) => {
-    const script = document.createElement('script');
-    script.src = `/static/vendor/plotly.min.js?v=${encodeURIComponent(version)}`;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => {
-      library = null;
-      script.remove();
-      reject(new Error('plotly.min.js did not load'));
-    };
-    document.head.append(script);
-  });
-  return library;
-}
-
 export class Charts {
   /** `options()` gives {smoothing, mode}; `onStep(step)` is called when a point is clicked. */
   constructor(root, panels, ctx, options, onStep) {
