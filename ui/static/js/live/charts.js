@@ -12,6 +12,7 @@ const CONFIG = {
   doubleClick: 'reset',
   displayModeBar: false, // a drag zooms, a double click resets; CSV and PNG stand in the card's head
 };
+
 export class Charts {
   /** `options()` gives {smoothing, mode}; `onStep(step)` is called when a point is clicked. */
   constructor(root, panels, ctx, options, onStep) {
