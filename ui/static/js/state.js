@@ -1,6 +1,9 @@
 // What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
-const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files', 'chat'];
-const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files', 'chat']; // what stands on one page means nothing on the next
+const SAMPLES = ['view', 'group', 'place', 'sort', 'order', 'from', 'to', 'phase', 'prompt', 'kind', 'correct', 'truncated', 'reward', 'low', 'high', 'text'];
+const OTHERS = ['runs', 'sweep', 'change', 'finding'];
+const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files', 'chat', ...SAMPLES, ...OTHERS];
+const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files', 'chat', ...SAMPLES, ...OTHERS]; // what stands on one page means nothing on the next
+const OF_ONE_RUN = ['step', 'evaluation', 'finding', 'group', 'place', 'prompt', 'from', 'to', 'reward', 'low', 'high'];
 const listeners = new Set();
 
 function remembered(key) {
@@ -19,7 +22,7 @@ function remember(key, value) {
   }
 }
 
-/** {run, tab, step, set, lab, evaluation, files, chat} as strings, absent ones undefined. */
+/** Each of KEYS as a string, absent ones undefined. */
 export function get() {
   const query = new URLSearchParams(location.search);
   return Object.fromEntries(KEYS.map((key) => [key, query.get(key) ?? undefined]));
@@ -29,7 +32,7 @@ export function get() {
 export function set(patch, { replace = false } = {}) {
   const before = get();
   const query = new URLSearchParams(location.search);
-  if ('run' in patch && patch.run !== before.run) for (const key of ['step', 'evaluation']) if (!(key in patch)) query.delete(key);
+  if ('run' in patch && patch.run !== before.run) for (const key of OF_ONE_RUN) if (!(key in patch)) query.delete(key);
   if ('tab' in patch && patch.tab !== before.tab) for (const key of OF_ONE_TAB) query.delete(key);
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === undefined || value === '') query.delete(key);
