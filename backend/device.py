@@ -15,10 +15,12 @@ from typing import Any
 import psutil
 
 from backend.estimate import DeviceFacts
+from backend.settings import on_space
 
 BF16_CAPABILITY = 8.0  # Ampere and later
 QUERY = "name,memory.total,memory.free,compute_cap,utilization.gpu"
 MIB = 1024 * 1024
+DEVICES_VARIABLE = "GRPO_STUDIO_DEVICES"
 
 
 def facts() -> DeviceFacts:
@@ -47,6 +49,41 @@ def to_json() -> dict[str, Any]:
         "bf16": found.bf16,
         "utilization": busy,
     }
+
+
+def claimable() -> tuple[str, ...]:
+    """The devices that runs take one of each, by the names that CUDA_VISIBLE_DEVICES knows them by; one "" where there
+    is no choice: a CPU, a single GPU, a public Space. GRPO_STUDIO_DEVICES=0,2 chooses among the GPUs."""
+    chosen = os.environ.get(DEVICES_VARIABLE)
+    if on_space():
+        return ("",)
+    if chosen is not None:
+        return tuple(dict.fromkeys(name.strip() for name in chosen.split(",") if name.strip())) or ("",)
+    return _gpu_names()
+
+
+@lru_cache(maxsize=1)
+def _gpu_names() -> tuple[str, ...]:
+    """Asked for once: a machine does not grow GPUs, and the queue is looked at every few seconds."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        named = tuple(name.strip() for name in visible.split(",") if name.strip())
+        return named if len(named) > 1 and torch_drives_cuda() else ("",)
+    program = shutil.which("nvidia-smi")
+    if program is None or not torch_drives_cuda():
+        return ("",)
+    try:
+        answer = subprocess.run(
+            [program, "--query-gpu=uuid", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ("",)
+    found = tuple(line.strip() for line in answer.splitlines() if line.strip().startswith("GPU-"))
+    return found if len(found) > 1 else ("",)
 
 
 def cores() -> int:

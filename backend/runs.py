@@ -50,19 +50,21 @@ def new_id(now: float | None = None) -> str:
     return f"{stamp}-{base64.b32encode(secrets.token_bytes(5)).decode().lower()[:4]}"
 
 
-def create(settings: Settings, db: Database, checked: Any, preset: str | None) -> str:
+def create(settings: Settings, db: Database, checked: Any, preset: str | None, run_id: str | None = None) -> str:
     """A queued run from a check; its id. Refused, with `.check`, when the check found an error.
 
     The folder comes first: without one there is no row either. Raises StudioError when it cannot be made.
+    `run_id`: one from `new_id` that is written down already, where the run must be found again under it.
     """
     require_ok(checked)
     config = checked.config.to_dict()
     name = str(config.get("name") or "") or default_name(Reader(db).runs(), preset, config)
-    run_id = new_id()
+    run_id = run_id or new_id()
     config["name"] = name
     folder = settings.run_dir(run_id)
     with _folder_in_words(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        # One that is there is another run's: two ids made in the same second may be the same.
+        folder.mkdir(parents=True, exist_ok=False)
     try:
         config["reward_versions"] = _pinned(settings, run_id, config)
         config.update(data.pin(config, settings.home))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from backend import device
 from backend.demo import limits
 from backend.errors import StudioError, WrongState
 from backend.processes import reasons, runfiles
@@ -94,14 +95,16 @@ def worker_argv(settings: Settings, run_id: str) -> list[str]:
 
 
 def start_next(settings: Settings, db: Database) -> str | None:
-    """Start the run whose turn it is; its id, or None when one is active, none waits or another process was faster.
+    """Start the run whose turn it is; its id, or None when every device has a run, none waits or another process was
+    faster.
 
     The lock is taken before the claim and handed to the shim, so that a started run is never without a holder.
     """
     reap()
     if not supported():
         return None
-    for run_id in queue.waiting(db):
+    devices = len(device.claimable())
+    for run_id in queue.waiting(db, devices):
         try:
             lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
         except OSError as error:
@@ -111,7 +114,7 @@ def start_next(settings: Settings, db: Database) -> str | None:
         if lock is None:
             continue
         with lock:
-            if not queue.claim(db, run_id):
+            if not queue.claim(db, run_id, devices):
                 return None
             run = Reader(db).run(run_id)
             if run is None:
@@ -135,6 +138,8 @@ def launch(settings: Settings, run: Run, lock: FileLock) -> None:
     argv = [sys.executable, "-m", "backend.processes.shim", "--home", str(settings.home), "--run", run.id]
     argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd)]
     argv += bounds()
+    for name in filter(None, device.claimable()):
+        argv += ["--device", name]
     for name in withheld(run.config):
         argv += ["--withhold", name]
     argv += ["--", *worker_argv(settings, run.id)]

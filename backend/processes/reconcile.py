@@ -45,8 +45,9 @@ def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
                 with _apart(run.id):
                     changed += [run.id] if settle(settings, database, run.id) else []
         take_in_spills(settings, database)
-        started = launcher.start_next(settings, database)
-        return [*changed, *([started] if started else [])]
+        while started := launcher.start_next(settings, database):  # one for each device that is free
+            changed.append(started)
+        return changed
 
 
 @contextmanager

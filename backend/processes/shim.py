@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -56,8 +57,11 @@ class Shim:
         argv: list[str],
         withhold: Sequence[str] = (),
         limits: Limits | None = None,
+        devices: Sequence[str] = (),
     ) -> None:
         self.settings, self.run_id, self.attempt, self.argv = settings, run_id, attempt, argv
+        self.devices = tuple(devices) or ("",)
+        self.claimed = ""  # the device of this run, where there are several
         self.withhold = withhold
         self.limits = limits or Limits()
         self.over: Text | None = None  # the limit that ended the run
@@ -115,17 +119,21 @@ class Shim:
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name not in self.withhold}
+        if self.claimed:
+            kept["CUDA_VISIBLE_DEVICES"] = self.claimed
         return kept | {process_tree.MARK: process_tree.mark(self.settings.home, self.run_id)}
 
     def _wait_for_device(self) -> FileLock | None:
-        """One worker at a time on the device: the one before may have said its end and still hold memory."""
+        """One worker at a time on a device: the one before may have said its end and still hold memory."""
         while True:
-            self._read_wishes()
-            if self.asked:
-                return None
-            lock = FileLock.take(self.settings.home / "device.lock", timeout=TICK_S)
-            if lock is not None:
-                return lock
+            for name in self.devices:
+                self._read_wishes()
+                if self.asked:
+                    return None
+                lock = FileLock.take(self.settings.home / lock_name(name), timeout=TICK_S / len(self.devices))
+                if lock is not None:
+                    self.claimed = name
+                    return lock
 
     def _watch(self, pid: int, reader: int) -> tuple[int | None, int | None]:
         """Pump and wait until the worker has ended; then end what it left. (exit code, signal)"""
@@ -209,6 +217,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--attempt", type=int, required=True)
     parser.add_argument("--lock-fd", type=int)
     parser.add_argument("--withhold", metavar="NAME", action="append", default=[], help="a variable not for the worker")
+    parser.add_argument("--device", metavar="NAME", action="append", default=[], help="one that the worker may have")
     parser.add_argument("--limit-s", type=float, help="seconds after which the worker is asked to save and end")
     parser.add_argument("--limit-grace-s", type=float, default=30.0, help="seconds that it may take to do so")
     parser.add_argument("--limit-mb", type=int, help="resident memory above which it is ended")
@@ -227,7 +236,7 @@ def main(argv: list[str] | None = None) -> int:
         if args.nice:
             # Absolute: a shim that another one has started begins with its priority.
             os.setpriority(os.PRIO_PROCESS, 0, args.nice)
-        shim = Shim(settings, args.run, args.attempt, args.worker, args.withhold, limits)
+        shim = Shim(settings, args.run, args.attempt, args.worker, args.withhold, limits, args.device)
         shim.run()
     finally:
         lock.release()
@@ -235,6 +244,11 @@ def main(argv: list[str] | None = None) -> int:
     if shim.over is not None:
         _tell_limit(settings, args.run, shim.over)
     return 0
+
+
+def lock_name(device: str) -> str:
+    """The file in the home folder whose lock is the device; the only one has no name."""
+    return f"device-{re.sub('[^A-Za-z0-9]', '_', device)}.lock" if device else "device.lock"
 
 
 def _own_lock(settings: Settings, run_id: str) -> FileLock | None:
