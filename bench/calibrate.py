@@ -1,13 +1,14 @@
 """The diagnosis rules against real training: python -m bench.calibrate record | table.
 
 record trains the embedded model with each fault of tests/data/traces/plan.yaml planted (and the healthy runs), and
-keeps each run as a file of storage.portable. Minutes a run: two at a time with --shard 0/2 and 1/2 in two homes.
+keeps each run as a file of storage.portable: half a minute a run. Several can go on at once, in homes of their own.
 table asks the rules about those files, which takes seconds, and prints the table of docs/diagnosis.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import random
 import sys
@@ -19,6 +20,9 @@ from typing import Any
 
 import yaml
 
+from backend.errors import StudioError
+
+MANIFEST = "manifest.json"
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "traces"
 
 
@@ -35,6 +39,10 @@ class Job:
     preset: str
     values: dict[str, Any]
     rows: dict[str, Any] | None
+
+    @property
+    def healthy(self) -> bool:
+        return not self.expect
 
 
 def plan(folder: Path = FOLDER) -> dict[str, Any]:
@@ -100,15 +108,18 @@ def record(job: Job, home: Path, folder: Path) -> dict[str, Any]:
         services.close()
 
 
-def _rows_file(job: Job, home: Path, each: int = 700) -> Path:
-    """The rows of a kind that no generator makes: equal parts of several, the ground truth as it is asked for."""
+def _rows_file(job: Job, home: Path) -> Path:
+    """The rows of a kind that no generator makes: parts of several, the ground truth as it is asked for."""
     from backend.data import arithmetic
 
     assert job.rows is not None
     rows = []
     for part in job.rows["parts"]:
         settings = arithmetic.parse(part)
-        rows += [(arithmetic.question(settings, p), p.answer) for p in arithmetic.problems(settings, "train", each, 0)]
+        rows += [
+            (arithmetic.question(settings, p), p.answer)
+            for p in arithmetic.problems(settings, "train", settings.rows, 0)
+        ]
     random.Random(job.seed).shuffle(rows)
     as_told = {"float": float, "text": str}[job.rows.get("gold", "text")]
     path = home / f"{job.name}.jsonl"
@@ -117,22 +128,38 @@ def _rows_file(job: Job, home: Path, each: int = 700) -> Path:
     return path
 
 
-def record_all(names: list[str], home: Path, folder: Path, shard: str, again: bool) -> None:
+def record_all(names: list[str], home: Path, folder: Path, again: bool) -> None:
     """Record what is missing (or all that is named, with `again`), each into the manifest as soon as it is there."""
     home.mkdir(parents=True, exist_ok=True)
-    index, count = map(int, shard.split("/"))
-    chosen = [job for job in jobs(plan()) if not names or job.name in names or job.kind in names]
-    for job in chosen[index::count]:
-        entry = folder / f"{job.name}.json"
-        if entry.is_file() and not again:
+    for job in jobs(plan()):
+        there = job.name in manifest(folder)
+        if (names and job.name not in names and job.kind not in names) or (there and not again):
             continue
         try:
             said = record(job, home, folder)
-        except Exception as error:
+        except (StudioError, ValueError, OSError) as error:
             print(f"{job.name}: not recorded: {error}", flush=True)
             continue
-        entry.write_text(json.dumps(said, ensure_ascii=False) + "\n", encoding="utf-8")
+        enter(folder, said)
         print(json.dumps(said, ensure_ascii=False), flush=True)
+
+
+def enter(folder: Path, said: Mapping[str, Any]) -> None:
+    """Put one run into the manifest; several recordings may go on at once."""
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        entries = manifest(folder) | {said["name"]: dict(said)}
+        order = {job.name: i for i, job in enumerate(sorted(jobs(plan()), key=lambda job: (job.healthy, job.kind)))}
+        lines = [json.dumps(one, ensure_ascii=False) for _, one in sorted(entries.items(), key=lambda e: order[e[0]])]
+        (folder / MANIFEST).write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def manifest(folder: Path = FOLDER) -> dict[str, dict[str, Any]]:
+    """What is recorded, by name."""
+    try:
+        return {one["name"]: one for one in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))}
+    except FileNotFoundError:
+        return {}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -141,11 +168,19 @@ def main(argv: list[str] | None = None) -> int:
     recording = actions.add_parser("record", help="train and record the runs of the plan that are missing")
     recording.add_argument("names", nargs="*", metavar="NAME", help="runs or kinds of the plan (default: all)")
     recording.add_argument("--home", required=True, type=Path)
-    recording.add_argument("--out", type=Path, default=FOLDER)
-    recording.add_argument("--shard", default="0/1", metavar="I/N", help="every N-th run from the I-th")
     recording.add_argument("--again", action="store_true", help="also what is there")
+    table = actions.add_parser("table", help="ask the rules about the recorded runs; prints docs/diagnosis.md's tables")
+    table.add_argument("--peer", metavar="PYTHON", help="an environment with rldoctor: its figures side by side")
+    table.add_argument("--json", action="store_true", help="what each rule said of each run")
+    for action in (recording, table):
+        action.add_argument("--folder", type=Path, default=FOLDER)
     args = parser.parse_args(argv)
-    record_all(args.names, args.home, args.out, args.shard, args.again)
+    if args.action == "record":
+        record_all(args.names, args.home, args.folder, args.again)
+        return 0
+    from bench import calibrate_table
+
+    print(calibrate_table.made(args.folder, args.peer, args.json))
     return 0
 
 
