@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# Totals are sums of a few float32 rewards: closer than this they are the same reward.
-TOLERANCE = 1e-6
-
-
-def _near(a: float, b: float) -> bool:
-    return abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b))
+from storage.kinds import kind_of
+from storage.records import GroupKind
 
 
 @dataclass(slots=True)
@@ -48,11 +44,7 @@ class Extremes:
 
 @dataclass(slots=True)
 class SignalCount:
-    """Groups of one step by what they can teach. `dead` are those whose completions all have the same total.
-
-    all_right: dead at the highest total the task can give; all_wrong: dead at the lowest; tied: dead in between, or
-    dead while lowest and highest are still the same, or without any scored completion.
-    """
+    """Groups of one step by what they can teach; the kinds are those of storage.kinds.kind_of."""
 
     extremes: Extremes
     groups: int = 0
@@ -61,24 +53,17 @@ class SignalCount:
     all_wrong: int = 0
     tied: int = 0
 
-    def add(self, totals: Sequence[float | None]) -> str:
+    def add(self, totals: Sequence[float | None]) -> GroupKind:
         """Count one group; `totals` has None for a completion that no reward applied to. Returns its kind."""
-        scored = [t for t in totals if t is not None]
-        self.extremes.see(scored)
-        low, high = self.extremes.low, self.extremes.high
-        if scored and not _near(min(scored), max(scored)):
-            kind = "live"
-        elif not scored or _near(low, high):
-            kind = "tied"
-        elif _near(scored[0], high):
-            kind = "all_right"
-        elif _near(scored[0], low):
-            kind = "all_wrong"
-        else:
-            kind = "tied"
+        self.extremes.see(totals)
+        kind = kind_of(totals, self.extremes.low, self.extremes.high)
+        self.count(kind)
+        return kind
+
+    def count(self, kind: GroupKind) -> None:
+        """Count a group whose kind is known."""
         self.groups += 1
         setattr(self, kind, getattr(self, kind) + 1)
-        return kind
 
     def shares(self) -> dict[str, float]:
         """The metrics `signal/...` of one step: four shares that sum to 1, and the share of dead groups."""

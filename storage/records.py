@@ -27,6 +27,8 @@ ENDED = frozenset({RunState.STOPPED, RunState.SUCCEEDED, RunState.FAILED, RunSta
 StopMode = Literal["save", "now"]
 Level = Literal["info", "warn", "error"]
 PromptFormat = Literal["text", "messages"]
+# What a group can teach: live, or dead (all totals the same) at the highest, at the lowest, or in between.
+GroupKind = Literal["live", "all_right", "all_wrong", "tied"]
 # of a run: before, during and after training, and its best and last weights once more on rows that chose neither;
 # of an evaluation that is a run of its own: its two sides
 When = Literal["before", "during", "after", "best", "last", "base", "trained"]
@@ -89,7 +91,8 @@ class Completion:
     """One sampled answer. `rewards` runs along the generation's `reward_names`; None: not scored.
 
     So do `extracted` (the part of the text that a reward judged) and `reasons` (why its score is what it is), which
-    are empty where no reward said anything.
+    are empty where no reward said anything. `correct`: right by the full score of the reward that decides it, None
+    where none does.
     """
 
     text: str
@@ -100,17 +103,22 @@ class Completion:
     advantage: float | None
     extracted: tuple[str | None, ...] = ()
     reasons: tuple[str | None, ...] = ()
+    correct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One prompt and its completions. `prompt` is JSON text when `prompt_format` is 'messages'."""
+    """One prompt and its completions. `prompt` is JSON text when `prompt_format` is 'messages'.
+
+    `kind` None: whoever made the group does not know the task's extremes; it is stored as live or as tied.
+    """
 
     prompt_id: str
     prompt: str
     prompt_format: PromptFormat
     ground_truth: str | None
     completions: tuple[Completion, ...]
+    kind: GroupKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,12 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class StoredGroup:
-    """A group as read back; `id` is the cursor."""
+    """A group as read back; `id` is the cursor.
+
+    `place`: its order, from 0, among the groups of its step and phase. `solved`: how many completions are correct,
+    None where none could be judged. `unique`: how many different texts. `dropped`: the texts of its completions were
+    dropped by retention and read as empty.
+    """
 
     id: int
     step: int
@@ -137,6 +150,11 @@ class StoredGroup:
     ground_truth: str | None
     completions: tuple[Completion, ...]
     reward_names: tuple[str, ...]
+    kind: GroupKind = "tied"
+    place: int = 0
+    solved: int | None = None
+    unique: int = 0
+    dropped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# Rewards that say whether an answer is right, in the order in which one is looked for.
-DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
+from storage.kinds import DECIDE_CORRECT as DECIDE_CORRECT
+from storage.kinds import deciding
+
 # Rewards that look at the form of an answer only: never the task.
 FORM_ONLY = frozenset({"format", "json", "regex", "length", "repetition", "language"})
 
@@ -25,5 +26,4 @@ def task_index(names: Sequence[str]) -> int | None:
 
 def full_score(names: Sequence[str]) -> int | None:
     """The place of the reward whose score of 1 means that the answer is right; None where none says so for sure."""
-    at = task_index(names)
-    return at if at is not None and names[at] in DECIDE_CORRECT else None
+    return deciding(names)

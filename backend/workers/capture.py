@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.rewards.task import full_score
 from backend.rewards.verdict import Verdict
 from backend.signal_share import Extremes, SignalCount
 from backend.workers.reward_calls import weighted_total
+from storage.kinds import is_correct, kind_of
 from storage.records import Completion, Generation, Group, PromptFormat
 
 PROMPT_ID = "prompt_id"
@@ -57,13 +59,16 @@ def generation_record(
     scores: Sequence[Sequence[float]],
     advantages: Sequence[float],
     verdicts: Sequence[Sequence[Verdict]] = (),
+    extremes: Extremes | None = None,
 ) -> Generation:
     """Groups of `group_size` consecutive completions. All sequences run along the N completions of one process.
 
     `scores[i][k]` is reward k of completion i, NaN where it does not apply. A completion is truncated when its last
     token is neither an end token nor padding (`final_ids`), as TRL counts it. `verdicts[k]` are those of reward k,
-    along the completions, or empty where it tells none.
+    along the completions, or empty where it tells none. `extremes`: what the task's totals can be, which those of a
+    training step widen where no bounds are known; without them the kinds of the groups stay open.
     """
+    decides = full_score(reward_names)
     told = [v if len(v) == len(completions) else None for v in verdicts]
     groups = []
     for start in range(0, len(completions), group_size):
@@ -85,9 +90,16 @@ def generation_record(
                     advantage=advantages[i],
                     extracted=extracted,
                     reasons=reasons,
+                    correct=is_correct(given, decides),
                 )
             )
-        groups.append(Group(str(row[PROMPT_ID]), text, prompt_format, truth, tuple(members)))
+        kind = None
+        if extremes is not None:
+            totals = [c.total for c in members]
+            if phase == "train":
+                extremes.see(totals)
+            kind = kind_of(totals, extremes.low, extremes.high)
+        groups.append(Group(str(row[PROMPT_ID]), text, prompt_format, truth, tuple(members), kind))
     return Generation(step, phase, reward_names, tuple(groups))
 
 
@@ -122,7 +134,10 @@ class StepCapture:
 
     def add(self, generation: Generation) -> None:
         for group in generation.groups:
-            self.signal.add([c.total for c in group.completions])
+            if group.kind is None:
+                self.signal.add([c.total for c in group.completions])
+            else:
+                self.signal.count(group.kind)
             self.completions += len(group.completions)
         for k, name in enumerate(generation.reward_names):
             unscored = sum(c.rewards[k] is None for group in generation.groups for c in group.completions)

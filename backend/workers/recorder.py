@@ -176,6 +176,7 @@ class RecordedGRPOTrainer(CompleteCheckpoints, GRPOTrainer):
             scores=rewards[first : first + len(completions)].tolist(),
             advantages=output["advantages"].tolist(),
             verdicts=self._take_verdicts(),
+            extremes=self.extremes,
         )
         if training:
             self.capture.add(record)

@@ -1,0 +1,52 @@
+"""What a group can teach and whether an answer is right, told from rewards alone: shared by the recorder, which knows
+the task's bounds, and by rows of older databases and files, where they are those that the run reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from storage.records import Completion, GroupKind
+
+# Totals are sums of a few float32 rewards: closer than this they are the same reward.
+TOLERANCE = 1e-6
+# Rewards that say whether an answer is right, in the order in which one is looked for. Their full score is 1.
+DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
+FULL = 1.0
+
+
+def near(a: float, b: float) -> bool:
+    """Whether two totals are the same reward; a NaN is near nothing, an infinity near itself only."""
+    return a == b or abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b)) < float("inf")
+
+
+def kind_of(totals: Sequence[float | None], low: float, high: float) -> GroupKind:
+    """The kind of a group whose task gives totals between `low` and `high`; None: a completion that nothing scored.
+
+    all_right: dead at the highest; all_wrong: dead at the lowest; tied: dead in between, or dead while lowest and
+    highest are the same (or unknown: inf and -inf), or without any scored completion.
+    """
+    scored = [t for t in totals if t is not None]
+    if scored and not near(min(scored), max(scored)):
+        return "live"
+    if not scored or low > high or near(low, high):
+        return "tied"
+    if near(scored[0], high):
+        return "all_right"
+    return "all_wrong" if near(scored[0], low) else "tied"
+
+
+def deciding(names: Sequence[str]) -> int | None:
+    """The place of the reward whose score of 1 means that the answer is right; None where none says so for sure."""
+    return next((list(names).index(wanted) for wanted in DECIDE_CORRECT if wanted in names), None)
+
+
+def is_correct(rewards: Sequence[float | None], at: int | None) -> bool | None:
+    """Whether an answer is right by the reward at place `at`; None where there is none, or it gave no score."""
+    score = None if at is None or at >= len(rewards) else rewards[at]
+    return None if score is None or score != score else near(score, FULL) or score > FULL
+
+
+def solved_of(completions: Sequence[Completion]) -> int | None:
+    """How many are correct, None where none could be judged."""
+    known = [c.correct for c in completions if c.correct is not None]
+    return sum(known) if known else None
