@@ -21,6 +21,8 @@ OPEN = frozenset(
         "GET /api/runs", "POST /api/runs", f"GET {RUN}", f"DELETE {RUN}", f"POST {RUN}/stop",
         f"GET {RUN}/live", f"GET {RUN}/history", f"GET {RUN}/headline", f"GET {RUN}/metrics.csv", f"GET {RUN}/samples",
         f"GET {RUN}/log",
+        f"GET {RUN}/samples/find", f"GET {RUN}/samples/newer", f"GET {RUN}/samples/at",
+        f"GET {RUN}/samples/groups/{{group:int}}", f"GET {RUN}/samples/groups/{{group:int}}/{{index:int}}",
         f"GET {RUN}/evaluations", f"GET {RUN}/evaluation", f"GET {RUN}/evaluation/items", f"GET {RUN}/timeline",
         f"GET {RUN}/control", f"GET {RUN}/report", f"GET {RUN}/card", f"GET {RUN}/exports",
         "GET /api/data/sets", "GET /api/data/sets/{name}", "GET /api/data/generators",

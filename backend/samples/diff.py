@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
 
 import numpy as np
 
-Mark = Literal["=", "+", "-", "~"]
-Parts = list[tuple[Mark, str]]
+Parts = list[tuple[str, str]]  # (mark, text)
 
 MOST = 800  # words of each text that are compared, after what both begin and end with
 WORD = re.compile(r"\d+|[^\W\d]+|\s+|.", re.DOTALL)
@@ -88,7 +86,9 @@ def _steps(a: list[str], b: list[str]) -> Parts:
         else:
             parts.append(("+", a[i]))
             i += 1
-    return parts + [("-", word) for word in b[j:]] + [("+", word) for word in a[i:]]
+    parts += [("-", word) for word in b[j:]]
+    parts += [("+", word) for word in a[i:]]
+    return parts
 
 
 def _tidy(parts: Parts) -> Parts:
@@ -117,6 +117,9 @@ def _ordered(parts: Parts) -> Parts:
 def _joined(parts: Parts) -> Parts:
     """Neighbours of one kind as one; nothing empty."""
     found: Parts = []
-    for mark, run in groupby((part for part in parts if part[1]), key=lambda part: part[0]):
-        found.append((mark, "".join(text for _, text in run)))
+    for mark, text in parts:
+        if found and found[-1][0] == mark:
+            found[-1] = mark, found[-1][1] + text
+        elif text:
+            found.append((mark, text))
     return found
