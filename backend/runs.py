@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend import custom, data
+from backend import alerting, custom, data
 from backend.errors import NotFound, Refused, StudioError, WrongState
 from backend.processes import launcher
 from backend.processes.locks import held
@@ -68,6 +68,7 @@ def create(settings: Settings, db: Database, checked: Any, preset: str | None, r
     try:
         config["reward_versions"] = _pinned(settings, run_id, config)
         config.update(data.pin(config, settings.home))
+        alerting.keep(folder, config)
         create_run(db, run_id, name, config, preset, config.get("rewards") or ())
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)  # a folder of no run does no harm; the fault itself is told
@@ -112,15 +113,16 @@ def require_ok(checked: Any) -> None:
     problems = [(p.field, p.value, p.rule, p.suggest) for p in checked.errors]
     refused = Refused(
         Text(
-            en="\n".join(_problem(f, v, rule.en, s, "would do") for f, v, rule, s in problems),
-            ko="\n".join(_problem(f, v, rule.ko, s, "가능한 값") for f, v, rule, s in problems),
+            en="\n".join(problem_words(f, v, rule.en, s, "would do") for f, v, rule, s in problems),
+            ko="\n".join(problem_words(f, v, rule.ko, s, "가능한 값") for f, v, rule, s in problems),
         )
     )
     refused.check = checked  # type: ignore[attr-defined]
     raise refused
 
 
-def _problem(field: str, value: Any, rule: str, suggest: Sequence[Any], would_do: str) -> str:
+def problem_words(field: str, value: Any, rule: str, suggest: Sequence[Any], would_do: str) -> str:
+    """One broken rule in a line: field, value, rule, what would do."""
     shown = [f"{s['field']}={s['value']}" if isinstance(s, dict) and "field" in s else str(s) for s in suggest]
     return f"{field}={value!r}: {rule}" + (f" ({would_do}: {', '.join(shown)})" if shown else "")
 
@@ -243,6 +245,8 @@ def resume(
     config = checked.config.to_dict()
     config["name"] = str(config.get("name") or "") or run.name
     config["reward_versions"] = _pinned(settings, run.id, config)
+    with _folder_in_words(settings.run_dir(run.id)):
+        alerting.keep(settings.run_dir(run.id), config)
     changed = {
         field: [run.config.get(field), value] for field, value in config.items() if run.config.get(field) != value
     }

@@ -24,6 +24,7 @@ GROUPS: dict[str, Text] = {
     "evaluation": Text("Evaluation", "평가"),
     "checkpoints": Text("Checkpoints", "체크포인트"),
     "logging": Text("Logging", "기록"),
+    "alerts": Text("Alerts", "알림"),
     "hardware": Text("Hardware", "하드웨어"),
 }
 

@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 
 from backend.config.bounds import bound_broken
 from backend.config.fields import GROUPS, Setting, default_of, setting_of
+from backend.config.groups.alerts import AlertSettings
 from backend.config.groups.checkpoints import CheckpointSettings
 from backend.config.groups.data import DataSettings
 from backend.config.groups.evaluation import EvaluationSettings
@@ -27,9 +28,9 @@ from backend.config.groups.warmup import WarmupSettings
 
 # Later bases come first in pydantic's field order, so the groups stand here from last to first.
 class RunConfig(
-    HardwareSettings, LoggingSettings, CheckpointSettings, EvaluationSettings, VllmSettings, ReferenceSettings,
-    WarmupSettings, LoraSettings, LossSettings, GenerationSettings, TrainingSettings, RewardSettings, DataSettings,
-    ModelSettings,
+    HardwareSettings, AlertSettings, LoggingSettings, CheckpointSettings, EvaluationSettings, VllmSettings,
+    ReferenceSettings, WarmupSettings, LoraSettings, LossSettings, GenerationSettings, TrainingSettings, RewardSettings,
+    DataSettings, ModelSettings,
 ):  # fmt: skip
     """The settings of one run, each within its own bounds. Rules between fields are in `backend.config.check`.
 

@@ -95,6 +95,10 @@ class Engine:
         self.__init__(self.records, self.rules)
         run(self, steps)
 
+    def forget_middle(self, first: int, last: int) -> None:
+        """Records.forget_middle, with the count of groups since the last look corrected."""
+        self._last_groups -= self.records.forget_middle(first, last)
+
     def _due(self, window: Window) -> bool:
         if not window.full:
             return False

@@ -6,6 +6,7 @@ What a resume made stale is left out: by the reader, and by `dump` when the file
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -116,7 +117,7 @@ def _take_curve(records: Records, phase: str, name: str, steps: Sequence[int], v
         return
     numbers = [float("nan") if value is None else float(value) for value in values]
     known = records.curves.get(name)
-    if known is None and all(a < b for a, b in zip(steps, steps[1:], strict=False)):
+    if known is None and all(a < b for a, b in itertools.pairwise(steps)):
         records.curves[name] = Curve(list(steps), numbers)
         return
     for step, value in zip(steps, numbers, strict=True):

@@ -164,6 +164,12 @@ class Records:
             curve.cut(after)
         self.evaluations = [e for e in self.evaluations if e[0].step <= after or e[0].when == "before"]
 
+    def forget_middle(self, first: int, last: int) -> int:
+        """Keep only the first and last so many groups of a very long run; how many went."""
+        gone = max(0, len(self.groups) - first - last)
+        del self.groups[first : first + gone], self._order[first : first + gone]
+        return gone
+
     def window(self, step: int) -> Window:
         return Window(self, step)
 
@@ -200,6 +206,8 @@ class Window:
     def need(self) -> int:
         """Steps that are missing until the window is full."""
         end = self.records.groups_until(self.step)
+        if end >= WINDOW_GROUPS and self.step >= WINDOW_STEPS:
+            return 0
         steps = len(set(self.records._order[:end])) or len(self.reward.steps)
         a_step = max(1.0, end / max(1, steps))
         by_groups = math.ceil((WINDOW_GROUPS - end) / a_step) if end else 0

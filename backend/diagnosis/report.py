@@ -115,9 +115,8 @@ def _simple(value: Any) -> Any:
         return value.to_json()
     if isinstance(value, Mapping):
         return {str(key): _simple(item) for key, item in value.items()}
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Sequence) or hasattr(value, "tolist"):
-        items = value.tolist() if hasattr(value, "tolist") else list(value)
-        return [_simple(item) for item in items] if isinstance(items, list) else items
+    if hasattr(value, "tolist"):  # numpy's, which this need not know
+        value = value.tolist()
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_simple(item) for item in value]
     return value

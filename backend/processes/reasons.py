@@ -51,6 +51,10 @@ PATTERNS = (
         re.compile(r"ended at the limit of this demo: (\d+) MB of memory"),
         "데모의 메모리 제한 {0}MB를 넘어 끝냈습니다",
     ),
+    (
+        re.compile(r"stopped at the finding (\w+) (\w+) of step (\d+), as stop_on=(\w+) asks"),
+        "{2}스텝의 진단 {0}({1})에 따라 중지했습니다 (stop_on={3})",
+    ),
     (re.compile(r"killed by signal (\d+) \((\w+)\)"), "시그널 {0} ({1})로 종료됨"),
     (
         re.compile(r"during (\w+) the largest part is (.*?); set (.*)"),

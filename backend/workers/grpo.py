@@ -199,6 +199,8 @@ class GRPOStage:
         after = job.evaluation_s if job.config.evaluate_after else 0.0
         job.begin("grpo", total, last[1] if last else 0, after)
         self.during.begin(last[1] if last else 0, total)
+        if job.diagnosis is not None:
+            job.diagnosis.begin(self.rewards.names, total, last[1] if last else 0)
         if job.config.shuffle_rewards:
             job.writer.event("control", CONTROL, "warn", {"control_of": job.config.control_of})
         if last and last[1] >= total:

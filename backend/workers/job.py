@@ -6,6 +6,7 @@ import logging
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.config.schema import RunConfig
 from backend.estimate import DeviceFacts
@@ -15,6 +16,9 @@ from backend.workers.stop import Stop
 from storage.db import Database
 from storage.records import Run
 from storage.writer import Writer
+
+if TYPE_CHECKING:  # it is made of this
+    from backend.workers.diagnose import Diagnosis
 
 log = logging.getLogger(__name__)
 FLUSH_S = 5.0
@@ -37,6 +41,7 @@ class Job:
     stage: str = "start"
     clock: StageClock | None = None
     evaluation_s: float = 0.0
+    diagnosis: Diagnosis | None = None
 
     @property
     def run_dir(self) -> Path:

@@ -48,7 +48,7 @@ def outcome_of(error: BaseException, run_dir: Path, job: Job | None) -> Outcome:
     if isinstance(error, StopNow):
         return Outcome(RunState.STOPPED, "ended at once, without a last checkpoint", None)
     if isinstance(error, StopHere):
-        return Outcome(RunState.STOPPED, None, None)
+        return Outcome(RunState.STOPPED, job.stop.because if job else None, None)
     trace = "".join(traceback.format_exception(error))
     tail = log_tail(run_dir / "logs" / "worker.log", trace)
     return Outcome(RunState.FAILED, _redacted(_reason(error, job)), _redacted(tail))

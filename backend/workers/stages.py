@@ -12,12 +12,12 @@ from backend.models import embedded
 from backend.settings import Settings
 from backend.workers import device, environment
 from backend.workers import rows as run_rows
+from backend.workers.diagnose import Diagnosis, WatchedWriter
 from backend.workers.job import Job
 from backend.workers.stop import Stop
 from storage.db import Database
 from storage.reader import Reader
 from storage.records import Run
-from storage.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -35,12 +35,13 @@ class Attempt:
             config=config,
             settings=settings,
             db=db,
-            writer=Writer(settings.database_url, run.id, run.attempt, run_dir / "spill.jsonl"),
+            writer=WatchedWriter(settings.database_url, run.id, run.attempt, run_dir / "spill.jsonl"),
             stop=stop,
             device=device.detect(config.use_cpu),
             resume_phase=own.phase if own else "train",
             resume_step=own.resume_step if own else 0,
         )
+        self.job.diagnosis = Diagnosis.watch(self.job)
 
     def run_stages(self) -> None:
         """Everything the configuration asks for. Raises StopHere or StopNow on a stop, anything on a failure."""
@@ -127,5 +128,8 @@ class Attempt:
         builder.build(models_dir, on_metrics, lambda: job.stop.requested, spec)
         job.stop.check()
 
-    def close(self) -> bool:
+    def close(self, state: str, reason: str | None) -> bool:
+        """The last report of the diagnosis, then all records; whether they are safe."""
+        if self.job.diagnosis is not None:
+            self.job.diagnosis.close(state, reason)
         return self.job.writer.close()

@@ -31,6 +31,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.requested_at: float | None = None
+        self.because: str | None = None  # where the run itself asked: in words
         self._insisted = False
         self._installed = False
 
@@ -45,6 +46,11 @@ class Stop:
         elif not self._insisted:
             self._insisted = True
             raise StopNow
+
+    def ask_because(self, words: str) -> None:
+        """The run's own wish to save and stop, from any thread; a person's is not overruled."""
+        if self.requested_at is None:
+            self.because, self.requested_at = words, time.monotonic()
 
     def check(self) -> None:
         """Raise StopHere when a stop was asked for: for places that have nothing of their own to save."""

@@ -92,7 +92,7 @@ def _recorded(attempt: Attempt, end: Outcome) -> Outcome:
     from backend.workers.outcome import Outcome
 
     writer = attempt.job.writer
-    safe = attempt.close()
+    safe = attempt.close(end.state.value, end.reason)
     if safe:
         if writer.spilled:
             log.warning("some records are in the spill file; they go into the database when the studio next looks")

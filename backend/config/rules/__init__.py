@@ -1,6 +1,7 @@
 """The rules between fields, one subject a file; importing this package registers them all."""
 
 from backend.config.rules import (
+    alerts,
     batch,
     custom,
     data,
@@ -19,6 +20,6 @@ from backend.config.rules import (
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "batch", "custom", "data", "evaluated", "evaluation", "find_all", "hardware", "logging",
+    "RULES", "Facts", "alerts", "batch", "custom", "data", "evaluated", "evaluation", "find_all", "hardware", "logging",
     "lora", "model", "objective", "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip
