@@ -9,13 +9,11 @@ from __future__ import annotations
 import csv
 import errno
 import io
-import json
 import math
 import os
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -24,7 +22,7 @@ from backend.processes.redact import Redactor, secrets_of
 from backend.settings import Settings
 from backend.text import Text
 from storage.reader import Reader
-from storage.records import Run, StoredGroup
+from storage.records import Run
 
 KINDS = ("metrics", "completions", "config", "script")
 NO_PLACE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP)  # the path is of no use
@@ -106,37 +104,15 @@ def _row(cells: list[str]) -> str:
 
 def completions_jsonl(reader: Reader, run_id: str) -> Iterator[str]:
     """One completion a line, exact: also lone surrogates and control characters come back as they were."""
-    for group in reader.completions(run_id):
-        yield from (json.dumps(line, allow_nan=False) + "\n" for line in _lines(group))
+    from backend.samples import lines
 
-
-def _lines(group: StoredGroup) -> Iterator[dict[str, Any]]:
-    for position, completion in enumerate(group.completions):
-        yield {
-            "step": group.step,
-            "phase": group.phase,
-            "attempt": group.attempt,
-            "group": group.id,
-            "position": position,
-            "prompt_id": group.prompt_id,
-            "prompt": json.loads(group.prompt) if group.prompt_format == "messages" else group.prompt,
-            "ground_truth": group.ground_truth,
-            "completion": completion.text,
-            "tokens": completion.tokens,
-            "truncated": completion.truncated,
-            "rewards": {
-                name: _number(value) for name, value in zip(group.reward_names, completion.rewards, strict=False)
-            },
-            "extracted": dict(zip(group.reward_names, completion.extracted, strict=False)),
-            "reasons": dict(zip(group.reward_names, completion.reasons, strict=False)),
-            "total": _number(completion.total),
-            "advantage": _number(completion.advantage),
-        }
-
-
-def _number(value: float | None) -> float | str | None:
-    """JSON has no NaN: the three that are not finite are written as words."""
-    return value if value is None or math.isfinite(value) else cell(value)
+    every = (
+        lines.of_group(group, position)
+        for group in reader.completions(run_id)
+        if not group.dropped
+        for position in range(len(group.completions))
+    )
+    yield from lines.jsonl(every)
 
 
 def config_yaml(run: Run) -> str:
@@ -153,6 +129,11 @@ def _redacted(text: str) -> str:
 def write_text(out: Path, text: str) -> Path:
     """A text of this project's own making (a report, a card), by the same rules as every export."""
     return _write(out, [text.encode("utf-8", "replace")])
+
+
+def write_parts(out: Path, pieces: Iterable[str]) -> Path:
+    """Lines, by the same rules."""
+    return _write(out, pieces)
 
 
 def write_bytes(out: Path, pieces: Iterable[bytes]) -> Path:

@@ -75,11 +75,17 @@ def build_parser() -> argparse.ArgumentParser:
     add("check", "settings", "say what a run would do, and what is wrong with it", settings)
     export = add("export", "files", "write a run's weights, report, card or records")
     export.add_argument("run", metavar="RUN", help=RUN_HELP)
-    kinds = ("adapter", "merged", "model", "report", "card", "metrics", "completions", "config", "script")
-    export.add_argument("--what", required=True, choices=kinds)
+    kinds = ("adapter", "merged", "model", "report", "card", "metrics", "config", "script")
+    samples = ("completions", "wrong", "best", "pairs")
+    export.add_argument("--what", required=True, choices=(*kinds, *samples))
     export.add_argument("--out", required=True, metavar="PATH", help="a file; of weights a new folder, or a name.zip")
     export.add_argument("--checkpoint", default="final", metavar="C", help="of weights: final, best or checkpoint-N")
     export.add_argument("--lang", choices=("en", "ko"), default="en", help="of the report")
+    export.add_argument(
+        "--where", metavar="K=V", action="append", default=[],
+        help="of samples: from, to, phase, prompt, kind, correct, truncated, reward, low, high, text; may be repeated",
+    )  # fmt: skip
+    export.add_argument("--all", action="store_true", help="of best: a row of every group, not one a prompt")
     models = add("models", "machine", "list the models; `models fetch NAME` gets one")
     models.add_argument("action", nargs="?", choices=("fetch",))
     models.add_argument("model", nargs="?", metavar="NAME")

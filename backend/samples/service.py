@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from backend.errors import NotFound
 from backend.samples import filters, listing
 from backend.samples import group as whole
+from backend.samples.analysis import Analysis
 from backend.text import Text
-from storage.explore import Explorer
 from storage.records import StoredGroup
 
 if TYPE_CHECKING:
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 Given = Mapping[str, str | None]
 
 
-class SampleService:
+class SampleService(Analysis):
     """Thread-safe; holds nothing that a run's records do not. A filter comes as texts by the names of
     backend.samples.filters."""
 
     def __init__(self, services: Services) -> None:
-        self._services = services
-        self._explorer = Explorer(services.db)
+        super().__init__(services)
 
     # --- the list and a group ---
 
