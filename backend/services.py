@@ -16,7 +16,7 @@ from backend.custom.service import CustomService
 from backend.data.service import DataService
 from backend.demo.service import DemoService
 from backend.diagnosis.service import DiagnosisService
-from backend.errors import Refused
+from backend.errors import Refused, WrongState
 from backend.evaluation.service import EvaluationService
 from backend.exporting.service import ExportService
 from backend.lab.service import LabService
@@ -27,8 +27,9 @@ from backend.samples.service import SampleService
 from backend.settings import Settings
 from backend.sweeps.service import SweepService
 from backend.text import Text
+from storage import queue
 from storage.reader import Reader
-from storage.records import MetricPoint, Run
+from storage.records import MetricPoint, Run, RunState
 from storage.runs import purge, tell
 
 log = logging.getLogger(__name__)
@@ -136,6 +137,18 @@ class Services:
         self._accuracy.pop(run_id, None)
         self._times.pop(run_id, None)
 
+    def run_next(self, run_id: str) -> Run:
+        """Put a queued run in front of the queue. WrongState when it does not wait."""
+        run = self.get(run_id)
+        if not queue.put_in_front(self.db, run_id):
+            raise WrongState(
+                Text(
+                    en=f"run {run_id} does not wait in the queue: it is {run.state.value}",
+                    ko=f"실행 {run_id}은(는) 대기열에 있지 않습니다({run.state.value})",
+                )
+            )
+        return self.get(run_id)
+
     def reconcile(self) -> list[str]:
         """Settle runs that ended without saying so, start the next of the queue; ids of the runs that changed."""
         return reconcile(self.settings, self.db)
@@ -171,14 +184,25 @@ class Services:
 
     def runs(self) -> list[dict[str, Any]]:
         """RunView of every run, the newest first, each with its held-out "accuracy": {"before", "after"}; of an
-        evaluation that of the base and of the trained model."""
+        evaluation that of the base and of the trained model; "sweep" that it belongs to, and "queue": {"place", "of"}
+        while it waits, else None."""
         runs = self.reader.runs()
         names = {run.id: run.name for run in runs}
-        return [self._view(run, names) | {"accuracy": self._held_out(run)} for run in runs]
+        swept = self.sweeps.of_runs()
+        places = self._places() if any(run.state is RunState.QUEUED for run in runs) else {}
+        return [
+            self._view(run, names)
+            | {"accuracy": self._held_out(run), "sweep": swept.get(run.id), "queue": places.get(run.id)}
+            for run in runs
+        ]
 
     def view(self, run_id: str) -> dict[str, Any]:
         """RunView of one run."""
         return self._view(self.get(run_id))
+
+    def view_of(self, run: Run) -> dict[str, Any]:
+        """RunView of a row that is at hand."""
+        return self._view(run)
 
     def show(self, run_id: str) -> dict[str, Any]:
         """Everything about a run but its curves: configuration, state, last values, evaluations, attempts, events."""
@@ -209,6 +233,8 @@ class Services:
         run = self.get(run_id)
         cursor, points = self.reader.delta(run_id, after)
         answer: dict[str, Any] = {"cursor": cursor}
+        if run.state is RunState.QUEUED:  # its place changes with other runs, not with its own row
+            answer["queue"] = self._places().get(run_id)
         if points:
             answer["points"] = [views.point_view(point) for point in points]
         if run.revision != revision:
@@ -310,6 +336,11 @@ class Services:
             self._watcher.join(5)
         launcher.reap()
         self.db.close()
+
+    def _places(self) -> dict[str, dict[str, int]]:
+        """Of each queued run its place in the queue, from 1, and how many wait."""
+        waiting, _ = queue.line(self.db)
+        return {run_id: {"place": at + 1, "of": len(waiting)} for at, run_id in enumerate(waiting)}
 
     def _attempts(self, run_id: str) -> list[list[int]]:
         return [[attempt.attempt, attempt.resume_step] for attempt in self.reader.attempts(run_id)]

@@ -36,11 +36,14 @@ OPEN = frozenset(
         "POST /api/chat/ask", "GET /api/chat/sides", "GET /api/chat/problem", "POST /api/chat/logprobs",
         "GET /api/chat/state", "POST /api/chat/stop", "GET /api/chat/chats", "GET /api/chat/chats/{chat}",
         "DELETE /api/chat/chats/{chat}", "GET /api/chat/chats/{chat}/export",
+        "GET /api/sweeps", "GET /api/sweeps/{sweep}", "GET /api/sweeps/{sweep}/results.csv",
         "* /api/{rest:path}",
     }
 )  # fmt: skip
 CLOSED = frozenset(
     {
+        f"POST {RUN}/next", "POST /api/sweeps", "POST /api/sweeps/plan", "POST /api/sweeps/{sweep}/stop",
+        "POST /api/sweeps/{sweep}/resume", "DELETE /api/sweeps/{sweep}",
         f"POST {RUN}/resume", f"POST {RUN}/evaluations", f"POST {RUN}/control",
         f"POST {RUN}/exports", f"GET {RUN}/exports/{{name}}.zip", f"DELETE {RUN}/exports/{{name}}",
         f"POST {RUN}/exports/{{name}}/verify", f"POST {RUN}/push", f"GET {RUN}/disk", f"POST {RUN}/clean",
@@ -49,6 +52,7 @@ CLOSED = frozenset(
         "POST /api/data/make", "POST /api/data/best_of", "GET /api/data/tasks",
         "POST /api/custom/look", "POST /api/custom/test", "POST /api/custom/save", "GET /api/custom/rewards/{name}",
         "DELETE /api/custom/rewards/{name}",
+        "POST /api/attach", "GET /api/attach/jobs/{job}",
         "POST /api/lab/probe/{run_id}/filter", "POST /api/chat/free",
     }
 )  # fmt: skip

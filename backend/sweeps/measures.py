@@ -1,0 +1,176 @@
+"""What one run of a sweep came to, and several runs of one setting together.
+
+Stability is the spread about the trend: the standard deviation of the last half of a curve about its own straight line,
+so that a reward that still rises does not count as unsteady.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backend.evaluation import reading
+from backend.evaluation.paired import paired
+from backend.evaluation.stats import share
+from backend.headline import LARGEST_WINDOW, SMALLEST_WINDOW, student, wilson
+from storage.records import Run
+
+if TYPE_CHECKING:
+    from backend.services import Services
+
+KEPT = 512
+CURVES = {"reward": "reward", "length": "completions/mean_length", "grad_norm": "grad_norm", "step_s": "step_time"}
+MEANS = ("reward", "length", "reward_spread", "grad_spread", "seconds")  # besides the held-out rows
+# Student's t at 97.5% for 1 to 8 degrees of freedom; from 9 on the series of backend.headline holds.
+T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
+
+
+class Measures:
+    """Of the runs of one home; those of ended runs are kept, since their records change no more. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
+
+    def of(self, services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
+        """See `measure`."""
+        key = run.id, run.revision
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = measure(services, run, seconds)
+        if run.state.ended:
+            with self._lock:
+                self._known[key] = found
+                while len(self._known) > KEPT:
+                    self._known.popitem(last=False)
+        return found
+
+
+def measure(services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
+    """{"before", "after": {"accuracy", "low", "high", "right", "n"} | None, "gain": {"difference", "low", "high",
+    "won", "lost", "n"} | None, "reward", "length", "step_s", "reward_spread", "grad_spread": number | None,
+    "not_finite": how many values of the gradient norm and the reward are no numbers, "seconds", "finding": {"state",
+    "text"} | None}.
+
+    Rewards and lengths are means of the last window (a fifth of the steps, 10 to 50).
+    """
+    before, after = reading.answers(services, run)
+    _, curves = services.reader.history(run.id, 20_000, names=list(CURVES.values()))
+    values = {name: list(curves.get(("train", curve), ((), ()))[1]) for name, curve in CURVES.items()}
+    stored = (services.reader.results(run.id).get("diagnosis") or {}).get("headline") or {}
+    pair = (
+        paired([one.correct for one in before], [one.correct for one in after]) if len(before) == len(after) else None
+    )
+    return {
+        "before": _side([one.correct for one in before]),
+        "after": _side([one.correct for one in after]),
+        "gain": pair
+        and {
+            "difference": pair.difference, "low": pair.low, "high": pair.high,
+            "won": pair.won, "lost": pair.lost, "n": pair.n,
+        },
+        "reward": last_mean(values["reward"]),
+        "length": last_mean(values["length"]),
+        "step_s": last_mean(values["step_s"]),
+        "reward_spread": spread(values["reward"]),
+        "grad_spread": spread(values["grad_norm"]),
+        "not_finite": sum(not math.isfinite(v) for name in ("reward", "grad_norm") for v in values[name]),
+        "seconds": seconds,
+        "finding": {"state": stored["state"], "text": stored.get("text")} if "state" in stored else None,
+    }  # fmt: skip
+
+
+def _side(correct: Sequence[bool | None]) -> dict[str, Any] | None:
+    value, interval, n = share(correct)
+    if value is None or interval is None:
+        return None
+    return {"accuracy": value, "low": interval[0], "high": interval[1], "right": sum(map(bool, correct)), "n": n}
+
+
+def last_mean(values: Sequence[float]) -> float | None:
+    """Mean of the finite values of the last window; None without any."""
+    finite = [value for value in values if math.isfinite(value)]
+    window = max(SMALLEST_WINDOW, min(LARGEST_WINDOW, len(finite) // 5))
+    return fmean(finite[-window:]) if finite else None
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Standard deviation of the finite values of the last half about their least-squares line, in the curve's unit;
+    None below four of them: two lie on a line, and three say nothing."""
+    half = np.asarray(values[len(values) // 2 :], dtype=float)
+    half = half[np.isfinite(half)]
+    if len(half) < 4:
+        return None
+    x = np.arange(len(half), dtype=float)
+    x -= x.mean()
+    centred = half - half.mean()
+    rest = centred - x * (x @ centred) / (x @ x)
+    return float(np.sqrt(rest @ rest / (len(half) - 2)))
+
+
+def together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The runs of one setting as one: {"seeds", "accuracy": {"value", "low", "high", "least", "most", "n"} | None,
+    "gain": the same | None, "before": mean accuracy before | None, and each of MEANS as {"value", "least", "most"} |
+    None, "not_finite": their sum, "finding": the worst of them | None}.
+
+    `least`, `most`: the range over seeds. `low`, `high`: see `over_seeds`.
+    """
+    after = [one["after"] for one in found if one["after"]]
+    gains = [one["gain"] for one in found if one["gain"]]
+    before = [one["before"]["accuracy"] for one in found if one["before"]]
+    answer: dict[str, Any] = {
+        "seeds": len(found),
+        "accuracy": None,
+        "gain": None,
+        "before": fmean(before) if before else None,
+        "not_finite": sum(one["not_finite"] for one in found),
+        "findings": [one["finding"] for one in found if one["finding"]],
+    }
+    if after:
+        n = sum(one["n"] for one in after)
+        rows = wilson(sum(one["right"] for one in after) / n, n)
+        answer["accuracy"] = over_seeds([one["accuracy"] for one in after], rows, (0.0, 1.0)) | {"n": n}
+    if gains:
+        n = sum(one["n"] for one in gains)
+        half = fmean((one["high"] - one["low"]) / 2 for one in gains) / math.sqrt(len(gains))
+        values = [one["difference"] for one in gains]
+        only = (gains[0]["low"], gains[0]["high"])
+        rows = only if len(gains) == 1 else (fmean(values) - half, fmean(values) + half)
+        answer["gain"] = over_seeds(values, rows, (-1.0, 1.0)) | {"n": n}
+    for name in MEANS:
+        values = [one[name] for one in found if one[name] is not None]
+        answer[name] = {"value": fmean(values), "least": min(values), "most": max(values)} if values else None
+    return answer
+
+
+def over_seeds(
+    values: Sequence[float], rows: tuple[float, float], within: tuple[float, float]
+) -> dict[str, float | None]:
+    """{"value": the mean over seeds, "low", "high", "least", "most"}.
+
+    The 95% interval is Student's over the seeds (two of them say little: t is 12.7), and never narrower than `rows`,
+    the interval from the held-out rows of all seeds alone. Of one seed it is `rows`: what other seeds would give is not
+    known.
+    """
+    mean = fmean(values)
+    low, high = rows
+    if len(values) > 1:
+        half = student_975(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+        low, high = min(low, mean - half), max(high, mean + half)
+    return {
+        "value": mean, "low": max(within[0], low), "high": min(within[1], high),
+        "least": min(values), "most": max(values),
+    }  # fmt: skip
+
+
+def student_975(df: int) -> float:
+    """The 97.5% quantile of Student's t."""
+    return T_975[df - 1] if df <= len(T_975) else student(0.975, df)
