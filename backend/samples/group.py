@@ -62,6 +62,7 @@ def _completion(at: int, one: Completion, best: Completion | None, group: Stored
         "index": at,
         "text": text,
         "length": len(one.text),
+        "cut": len(one.text) > TEXT,
         "surrogates": shown.surrogates(one.text),
         "tokens": one.tokens,
         "truncated": one.truncated,

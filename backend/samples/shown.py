@@ -31,13 +31,18 @@ def rewards(completion: Completion, names: Sequence[str]) -> list[float | str | 
 
 
 def excerpt(text: str, most: int, needle: str | None = None) -> dict[str, Any]:
-    """{"text", "start", "length"}: at most `most` characters, around the first place of `needle` where it has one."""
+    """{"text", "before", "after"}: at most `most` characters, around the first place of `needle` where it has one;
+    whether something stands before them and after them."""
     start = 0
     if needle:
         found = re.search(re.escape(needle), text, re.IGNORECASE)
         if found is not None and found.end() > most:
             start = max(0, found.start() - most // 4)
-    return {"text": views.clean(text[start : start + most]), "start": start, "length": len(text)}
+    return {
+        "text": views.clean(text[start : start + most]),
+        "before": start > 0,
+        "after": start + most < len(text),
+    }
 
 
 def prompt_line(prompt: str, prompt_format: str) -> str:

@@ -14,7 +14,8 @@ const CONFIG = {
 };
 
 export class Charts {
-  /** `options()` gives {smoothing, mode}; `onStep(step)` is called when a point is clicked. */
+  /** `options()` gives {smoothing, mode}; `onStep(step, box, left)` is called when a point is clicked:
+   *  the box of its plot, and where in it the point is, in pixels. */
   constructor(root, panels, ctx, options, onStep) {
     Object.assign(this, { root, ctx, options, onStep, store: null, run: null, plotly: null, zoom: new Map(), queue: new Set(), frame: 0 });
     this.cards = panels.map((panel) => this.#card(panel));
@@ -185,7 +186,9 @@ export class Charts {
     card.plot.on('plotly_unhover', () => this.#cross(card, null));
     card.plot.on('plotly_click', ({ points }) => {
       const step = points.find((point) => Number.isInteger(point.customdata?.[0]))?.customdata[0];
-      if (step !== undefined && card.panel.group === 'train') this.onStep(step);
+      if (step === undefined || card.panel.group !== 'train') return;
+      const axis = card.plot._fullLayout.xaxis;
+      this.onStep(step, card.node.querySelector('.plot-box'), axis._offset + axis.l2p(points[0].x));
     });
   }
 

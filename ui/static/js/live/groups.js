@@ -1,6 +1,7 @@
 // The latest groups: one prompt, its completions side by side in rows, what each earned and the signal it carries.
 import { rewardHue } from './colors.js';
 import { plain, visible } from '../plain.js';
+import { ours } from '../samples/parts.js';
 
 const SHOWN = 3; // groups at a time
 const FIRST = 4000; // characters of a text before "more"
@@ -21,9 +22,14 @@ export class Groups {
     this.title = h('h2', { t: 'groups.title' });
     this.newer = h('button', { class: 'btn small', type: 'button', hidden: true, t: 'groups.newer', onclick: () => this.latest() });
     this.back = h('button', { class: 'btn small', type: 'button', hidden: true, t: 'groups.newest', onclick: () => ctx.state.set({ step: null }) });
+    this.all = h('a', { id: 'live-all-samples', class: 'caption', onclick: (event) => {
+      if (!ours(event)) return;
+      event.preventDefault();
+      ctx.state.set(this.step === undefined ? { tab: 'samples', step: null } : { tab: 'samples', step: this.step });
+    } });
     this.list = h('div', { class: 'group-list' });
     this.node = h('section', { id: 'live-groups', class: 'groups' },
-      h('header', { class: 'row' }, this.title, this.back, this.newer), h('p', { class: 'caption', t: 'groups.lead' }), this.list);
+      h('header', { class: 'row' }, this.title, this.back, this.newer, this.all), h('p', { class: 'caption', t: 'groups.lead' }), this.list);
     root.append(this.node);
     new IntersectionObserver(([entry]) => {
       this.visible = entry.isIntersecting;
@@ -44,6 +50,8 @@ export class Groups {
       if (step !== undefined) this.ctx.i18n.label(this.title, 'groups.title_step', { step });
       else this.ctx.i18n.label(this.title, 'groups.title');
       this.back.hidden = step === undefined;
+      this.ctx.i18n.label(this.all, step === undefined ? 'samples.all_of_run' : 'samples.all_of_step', { n: step });
+      this.all.href = this.ctx.state.link({ run: run.id, tab: 'samples', step });
       this.newer.hidden = true;
       this.asked = 0;
     }
@@ -106,13 +114,25 @@ export class Groups {
       h('header', {},
         h('span', { class: 'caption num', t: 'groups.step', vars: { step: group.step } }),
         group.phase === 'train' ? null : h('span', { class: 'caption' }, group.phase),
-        tied ? h('span', { class: 'caption tied', t: 'groups.tied' }) : null),
+        tied ? h('span', { class: 'caption tied', t: 'groups.tied' }) : null,
+        h('span', { class: 'spacer' }), this.#open(group)),
       h('dl', { class: 'group-head' },
         h('dt', { class: 'caption', t: 'groups.prompt' }), h('dd', {}, this.#prompt(group)),
         group.ground_truth === null ? null : [h('dt', { class: 'caption', t: 'groups.truth' }), h('dd', { class: 'mono' }, plain(group.ground_truth, h, FIRST))]),
       h('div', { class: 'rows', role: 'table' },
         h('div', { class: 'completion head caption', role: 'row' }, ['reward', 'advantage', 'tokens', 'text'].map((name) => h('span', { role: 'columnheader', t: `groups.${name}` }))),
         group.completions.map((one) => this.#completion(group, tied ? { ...one, advantage: 0 } : one, widest, strongest))));
+  }
+
+  /** The same group on the Samples page, its completions side by side. */
+  #open(group) {
+    const { h, state } = this.ctx;
+    const patch = { tab: 'samples', group: group.id };
+    return h('a', { class: 'caption group-open', t: 'samples.this_group', href: state.link({ run: this.run.id, ...patch }), onclick: (event) => {
+      if (!ours(event)) return;
+      event.preventDefault();
+      state.set(patch);
+    } });
   }
 
   #prompt(group) {

@@ -4,6 +4,7 @@ import { Controls } from './controls.js';
 import { Evaluation } from './evaluation.js';
 import { Groups } from './groups.js';
 import { Log } from './log.js';
+import { Picked } from './picked.js';
 import { Stages } from './stages.js';
 import { Store } from './store.js';
 import { Tiles } from './tiles.js';
@@ -36,9 +37,13 @@ class Live {
     this.view.append(this.waiting);
     this.charted = h('div', { class: 'charted' });
     this.view.append(this.charted);
-    this.charts = new Charts(this.charted, panels, ctx, () => this.controls, (step) => ctx.state.set({ step }, { replace: true }));
+    this.charts = new Charts(this.charted, panels, ctx, () => this.controls, (step, box, left) => {
+      ctx.state.set({ step }, { replace: true });
+      this.picked.show(step, box, left);
+    });
     this.charts.onZoom = (zoomed) => (this.controls.reset.disabled = !zoomed);
     this.groups = new Groups(this.view, ctx);
+    this.picked = new Picked(this.groups.node);
     this.log = new Log(this.view, ctx);
     ctx.state.onChange(() => this.#follow());
     ctx.onTab(() => ctx.isOpen('live') && this.poller.now());
@@ -48,6 +53,7 @@ class Live {
 
   #follow() {
     const { run, step } = this.ctx.state.get();
+    if (run !== this.id || step === undefined) this.picked.hide();
     if (run !== this.id) return void this.poller.now();
     if (this.run) this.groups.use(this.run, this.groupCursor, asStep(step), this.store.config.reward_weights);
     return undefined;

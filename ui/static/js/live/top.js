@@ -77,6 +77,7 @@ export class Top {
       event.preventDefault();
       ctx.state.set(patch);
     } });
+    if (run.kind !== 'evaluate') buttons.push(to('live-samples', 'samples.open', { tab: 'samples' }));
     if (run.kind === 'evaluate' && run.of?.name) buttons.push(to('live-evaluate', 'live.evaluate', { run: run.of.id, tab: 'evaluate', evaluation: run.id }));
     else if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));
     if (!['probe', 'evaluate'].includes(run.kind)) {
