@@ -100,11 +100,15 @@ class Rule:
     severity: Severity
     means: Means
     check: Callable[[Window], Reading | None]
-    when: When = "window"
+    when: When | tuple[When, ...] = "window"
     confirm: int = 2
     trend: bool = False
     symptoms: tuple[str, ...] = ()
     calibrated: bool = False
+
+    @property
+    def moments(self) -> tuple[When, ...]:
+        return self.when if isinstance(self.when, tuple) else (self.when,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,13 +110,13 @@ class Engine:
 
     def _wait(self, window: Window) -> None:
         for standing in self.standings.values():
-            if standing.rule.when == "window" and standing.state == "unknown":
+            if "window" in standing.rule.moments and standing.state == "unknown":
                 standing.need = max(window.need, window.after_warmup if standing.rule.trend else 0)
 
     def _ask(self, moments: tuple[When, ...], window: Window) -> bool:
         changed = False
         for standing in self.standings.values():
-            if standing.rule.when in moments:
+            if any(moment in moments for moment in standing.rule.moments):
                 changed = self._take(standing, self._reading(standing, window), window.step) or changed
         return changed
 
