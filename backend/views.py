@@ -68,10 +68,12 @@ def _keeps_a_best(config: Mapping[str, Any]) -> bool:
 
 
 def kind_of_run(config: Mapping[str, Any]) -> str:
-    """ "train", "control" (rewards shuffled), "probe" or "evaluate": what a list of runs tells apart."""
+    """ "train", "control" (rewards shuffled), "probe", "evaluate" or "attached" (trained elsewhere)."""
     stages = config.get("stages") or ["grpo"]
     if "probe" in stages or "evaluate" in stages:
         return "probe" if "probe" in stages else "evaluate"
+    if config.get("attached"):
+        return "attached"
     return "control" if config.get("shuffle_rewards") else "train"
 
 

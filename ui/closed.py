@@ -20,7 +20,7 @@ OPEN = frozenset(
         "POST /api/check", "POST /api/pasted", "GET /api/demo", "GET /api/queue", "POST /api/recordings/open",
         "GET /api/runs", "POST /api/runs", f"GET {RUN}", f"DELETE {RUN}", f"POST {RUN}/stop",
         f"GET {RUN}/live", f"GET {RUN}/history", f"GET {RUN}/headline", f"GET {RUN}/metrics.csv", f"GET {RUN}/samples",
-        f"GET {RUN}/log",
+        f"GET {RUN}/log", f"GET {RUN}/diagnosis",
         f"GET {RUN}/samples/find", f"GET {RUN}/samples/newer", f"GET {RUN}/samples/at",
         f"GET {RUN}/samples/groups/{{group:int}}", f"GET {RUN}/samples/groups/{{group:int}}/{{index:int}}",
         f"GET {RUN}/samples/prompts", f"GET {RUN}/samples/prompt", f"GET {RUN}/samples/budget",
@@ -44,7 +44,7 @@ CLOSED = frozenset(
     {
         f"POST {RUN}/next", "POST /api/sweeps", "POST /api/sweeps/plan", "POST /api/sweeps/{sweep}/stop",
         "POST /api/sweeps/{sweep}/resume", "DELETE /api/sweeps/{sweep}",
-        f"POST {RUN}/resume", f"POST {RUN}/evaluations", f"POST {RUN}/control",
+        f"POST {RUN}/diagnosis", f"POST {RUN}/resume", f"POST {RUN}/evaluations", f"POST {RUN}/control",
         f"POST {RUN}/exports", f"GET {RUN}/exports/{{name}}.zip", f"DELETE {RUN}/exports/{{name}}",
         f"POST {RUN}/exports/{{name}}/verify", f"POST {RUN}/push", f"GET {RUN}/disk", f"POST {RUN}/clean",
         "GET /api/disk", "GET /api/exports/jobs/{job}", "POST /api/exports/jobs/{job}/stop",

@@ -215,6 +215,7 @@ RUNS: dict[str, Text] = {
     "runs.kind_evaluate_of": Text("Evaluation · {name}", "평가 · {name}"),
     "runs.kind_control": Text("Control", "대조 실행"),
     "runs.kind_control_of": Text("Control · {name}", "대조 실행 · {name}"),
+    "runs.kind_attached": Text("Trained elsewhere", "외부에서 학습"),
     "runs.kind_probe": Text("Probe", "탐색"),
     "runs.kind_gone": Text("a deleted run", "삭제된 실행"),
     "runs.base_trained": Text("base {before}, trained {after}", "기준 모델 {before}, 학습된 모델 {after}"),

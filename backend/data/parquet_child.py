@@ -1,8 +1,9 @@
 """A Parquet file as JSON lines on standard output, read in a process of its own whose memory is limited.
 
-`python -m backend.data.parquet_child FILE MEMORY_MB`. A line that begins with "!" is none of the rows: the first,
-{"rows", "bytes", "names", "written": the names as they stand in the file}, and the last, {"end": true} or {"error":
-words}. Keys inside a row that are null are left out: a columnar file gives every struct all keys of all rows.
+`python -m backend.data.parquet_child FILE MEMORY_MB [FILE ...]`. A line that begins with "!" is none of the rows: the
+first of a file, {"rows", "bytes", "names", "written": the names as they stand in the file}, and its last, {"end": true}
+or {"error": words}. Keys inside a row that are null are left out: a columnar file gives every struct all keys of all
+rows.
 """
 
 from __future__ import annotations
@@ -36,8 +37,14 @@ def plain(value: Any, top: bool = False) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def main(path: Path, memory_mb: int) -> int:
+def main(paths: list[Path], memory_mb: int) -> int:
     limit_memory(memory_mb)
+    for path in paths:
+        one(path)
+    return 0
+
+
+def one(path: Path) -> None:
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
@@ -63,7 +70,6 @@ def main(path: Path, memory_mb: int) -> int:
     except Exception as error:  # what a broken file raises is pyarrow's business: ArrowInvalid, OSError, KeyError, ...
         words = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         say({"error": "memory" if "malloc" in words or "realloc" in words else words}, "!")
-    return 0
 
 
 def different(written: list[str]) -> list[str]:
@@ -94,7 +100,7 @@ def say(value: Any, mark: str = "") -> None:
 
 
 if __name__ == "__main__":
-    code = main(Path(sys.argv[1]), int(sys.argv[2]))
+    code = main([Path(name) for name in (sys.argv[1], *sys.argv[3:])], int(sys.argv[2]))
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +20,7 @@ BLOWN_UP = 200  # times its own size, above which a file is taken for a trap
 SMALL = 256_000_000  # bytes that may come out of any file
 LARGEST = 8_000_000_000
 LARGEST_ROW = 64_000_000
+AT_ONCE = 500  # files that one child reads: their names must fit a command line
 ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG")
 
 
@@ -28,10 +29,28 @@ def read(path: Path, table: Table) -> Iterator[Record | Fault]:
         yield from _rows(child, path.stat().st_size, table)
 
 
+def read_many(paths: Sequence[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
+    """The rows of many small files, one after another; raises Refused at the first that cannot be read.
+
+    A child for each would cost a third of a second apiece."""
+    for start in range(0, len(paths), AT_ONCE):
+        part = paths[start : start + AT_ONCE]
+        with _child(*part) as child:
+            for path in part:
+                rows: list[dict[str, Any]] = []
+                for found in _rows(child, path.stat().st_size, Table(path.name, iter(()))):
+                    if isinstance(found, Fault):
+                        raise found.refusal(path.name)
+                    rows.append(found.values)
+                child.readline(LARGEST_ROW)  # its end
+                yield path, rows
+
+
 @contextlib.contextmanager
-def _child(path: Path) -> Iterator[IO[bytes]]:
-    """What a child writes about the file, line by line; it ends with the block."""
-    command = [sys.executable, "-m", "backend.data.parquet_child", str(path.resolve()), str(MEMORY_MB)]
+def _child(*paths: Path) -> Iterator[IO[bytes]]:
+    """What a child writes about the files, line by line; it ends with the block."""
+    first, *more = (str(path.resolve()) for path in paths)
+    command = [sys.executable, "-m", "backend.data.parquet_child", first, str(MEMORY_MB), *more]
     environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     child = subprocess.Popen(
         command,

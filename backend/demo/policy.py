@@ -177,7 +177,7 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "made": ALLOWED,
         "write": NO_FILES,
     },
-    "diagnosis": {},
+    "diagnosis": {"report": ALLOWED, "headline": ALLOWED, "count": ALLOWED, "again": NEVER},
     "compare": {},
     "sweeps": {
         "list": ALLOWED,

@@ -68,6 +68,16 @@ class RewardSettings(BaseModel):
         GROUP,
         trl=None,
     )
+    attached: str = setting(
+        "",
+        T("Attached from", "가져온 위치"),
+        T(
+            "The output folder of a training elsewhere, from which the run was taken in.",
+            "다른 곳에서 학습한 실행을 가져온 출력 폴더.",
+        ),
+        GROUP,
+        trl=None,
+    )
     scale_rewards: Literal["group", "batch", "none"] = setting(
         "group",
         T("Scale advantages by", "어드밴티지 나눗값"),

@@ -11,7 +11,7 @@ const COMPANIONS = { rewards: ['reward_weights'] };
 /** Filled in at the start; a person rarely types them: they stand last. */
 const FILLED_IN = ['dataset_sha256', 'sft_dataset_sha256', 'reward_versions'];
 /** Written by other pages (Evaluate, a control): shown only where they hold something. */
-const MADE = new Set(['evaluation', 'control_of']);
+const MADE = new Set(['evaluation', 'control_of', 'attached']);
 const unused = (field) => MADE.has(field.field.name) && !field.changed && !field.wrong;
 const HIDDEN = new Set(Object.values(COMPANIONS).flat());
 

@@ -7,6 +7,7 @@ import { onLanguage, t } from '../i18n.js';
 import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { FilesView } from '../exports/view.js';
+import { attachForm } from './attach.js';
 import { RunTable, fits } from './table.js';
 
 const OPEN_MS = 2000;
@@ -18,12 +19,13 @@ export function mount(root, ctx) {
   const filter = h('input', { id: 'runs-filter', type: 'search', class: 'input r-filter', autocomplete: 'off', spellcheck: 'false', tt: { placeholder: 'runs.filter', 'aria-label': 'runs.filter' } });
   const count = h('span', { class: 'caption r-count num', 'aria-live': 'polite' });
   const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => follow(event, { tab: 'new' }) });
+  const attach = attachForm();
   const disk = h('a', { class: 'btn r-disk', id: 'runs-disk', href: state.link({ tab: 'runs', files: 1 }), t: 'exports.title', onclick: (event) => follow(event, { tab: 'runs', files: '1' }) });
-  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, disk, newRun);
+  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, attach.button, disk, newRun);
   const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null));
   const nothing = h('p', { class: 'r-none', hidden: true });
   const empty = emptyState();
-  const page = h('div', { class: 'r-page' }, bar, lost, empty, table.root, nothing);
+  const page = h('div', { class: 'r-page' }, bar, attach.panel, lost, empty, table.root, nothing);
   const files = new FilesView();
   fill(root, page, files.root);
   let asOf = null;
@@ -42,6 +44,7 @@ export function mount(root, ctx) {
     table.root.hidden = shown.length === 0;
     filter.hidden = all.length === 0;
     newRun.hidden = !empty.hidden;
+    attach.button.hidden = Boolean(demo.get()?.demo); // a public Space reads no folders
     disk.hidden = !empty.hidden || Boolean(demo.get()?.demo); // the disk of a public Space is not its visitors' concern
     nothing.hidden = runs !== null && (shown.length > 0 || all.length === 0);
     if (runs === null) setText(nothing, t('runs.loading'));

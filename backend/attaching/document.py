@@ -1,0 +1,88 @@
+"""A training of elsewhere as a file that storage.portable reads: the same door as for recorded runs, all or nothing."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from backend.attaching.history import History
+from backend.signal_share import Extremes, SignalCount
+from storage.columns import ENCODE
+from storage.portable import FORMAT, VERSION
+from storage.portable_json import plain
+from storage.records import Generation
+
+
+def write(
+    path: Path,
+    run: Mapping[str, Any],
+    history: History,
+    generations: Iterable[Generation],
+    results: Mapping[str, Mapping[str, Any]],
+    at: float,
+) -> None:
+    """`run`: the columns of its row; `at`: when everything is said to have been recorded (seconds since the epoch)."""
+    lines = 1
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(_line({"format": FORMAT, "version": VERSION, "groups_every": 1, "run": dict(run)}))
+        for document in _documents(history, generations, results, at):
+            out.write(_line(document))
+            lines += 1
+        out.write(_line({"is": "end", "lines": lines}))
+
+
+def _documents(
+    history: History, generations: Iterable[Generation], results: Mapping[str, Mapping[str, Any]], at: float
+) -> Iterator[dict[str, Any]]:
+    yield {
+        "is": "attempt", "number": 1, "phase": "train", "resume_step": 0, "started_at": at, "changed": {},
+    }  # fmt: skip
+    extremes = Extremes()
+    signal: dict[int, dict[str, float]] = {}
+    for generation in generations:
+        count = SignalCount(extremes)
+        for group in generation.groups:
+            count.add([c.total for c in group.completions])
+            yield _group(generation, group)
+        signal[generation.step] = count.shares()
+    for (phase, name), points in _curves(history, signal).items():
+        steps, values = zip(*sorted(points.items()), strict=True)
+        yield {
+            "is": "series", "phase": phase, "name": name, "attempt": 1,
+            "step": list(steps), "value": list(values), "at": [at] * len(steps),
+        }  # fmt: skip
+    for name, data in results.items():
+        yield {"is": "result", "name": name, "at": at, "data": dict(data)}
+
+
+def _curves(history: History, signal: Mapping[int, Mapping[str, float]]) -> dict[tuple[str, str], dict[int, float]]:
+    """(phase, name) -> step -> value; a step that was logged twice keeps the later one, as after a resume."""
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for step, phase, values in history.rows:
+        for name, value in values.items():
+            found.setdefault((phase, name), {})[step] = value
+    for step, shares in signal.items():
+        for name, value in shares.items():
+            found.setdefault(("train", name), {})[step] = value
+    return found
+
+
+def _group(generation: Generation, group: Any) -> dict[str, Any]:
+    return {
+        "is": "group", "attempt": 1, "step": generation.step, "phase": generation.phase,
+        "prompt_id": group.prompt_id, "prompt": group.prompt, "prompt_format": group.prompt_format,
+        "ground_truth": group.ground_truth, "reward_names": list(generation.reward_names),
+        "completions": [
+            {
+                "position": i, "text": c.text, "tokens": c.tokens, "truncated": c.truncated,
+                "rewards": list(c.rewards), "total": c.total, "advantage": c.advantage, "verdicts": None,
+            }
+            for i, c in enumerate(group.completions)
+        ],
+    }  # fmt: skip
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    return ENCODE(plain(document)).encode("utf-8") + b"\n"
