@@ -61,6 +61,7 @@ class Services:
         self.demo = DemoService(self)
         self._times: dict[str, tuple[tuple[int, str], views.Spans]] = {}
         self._ended: dict[str, tuple[int, dict[tuple[str, str], MetricPoint]]] = {}
+        self._findings: dict[str, tuple[int, int | None]] = {}
         self._accuracy: dict[str, tuple[int, dict[str, float | None]]] = {}
         self._closing = threading.Event()
         self._watcher: threading.Thread | None = None
@@ -135,6 +136,7 @@ class Services:
         runs.delete(self.settings, self.db, self.get(run_id))
         self._ended.pop(run_id, None)
         self._accuracy.pop(run_id, None)
+        self._findings.pop(run_id, None)
         self._times.pop(run_id, None)
 
     def run_next(self, run_id: str) -> Run:
@@ -192,7 +194,12 @@ class Services:
         places = self._places() if any(run.state is RunState.QUEUED for run in runs) else {}
         return [
             self._view(run, names)
-            | {"accuracy": self._held_out(run), "sweep": swept.get(run.id), "queue": places.get(run.id)}
+            | {
+                "accuracy": self._held_out(run),
+                "findings": self._standing(run),
+                "sweep": swept.get(run.id),
+                "queue": places.get(run.id),
+            }
             for run in runs
         ]
 
@@ -215,10 +222,10 @@ class Services:
             self.reader.events(run_id),
             self._spans(run),
             self._of(run),
-        )
+        ) | {"headline": self.headline(run_id)}
 
     def headline(self, run_id: str) -> dict[str, Any]:
-        """Whether the run learns, in one sentence: backend.headline over what is stored."""
+        """Whether the run learns, in one sentence: its diagnosis' own, before the first one backend.headline's."""
         from backend.headline import for_run
 
         run = self.get(run_id)
@@ -226,6 +233,9 @@ class Services:
         ended, kind = run.ended_at is not None, views.kind_of_run(run.config)
         if kind == "evaluate" and run.state.value == "succeeded":
             return _found(self.evaluation.report(run_id))
+        judged = self.diagnosis.headline(run_id) if kind in ("train", "control") else None
+        if judged is not None:
+            return judged
         return for_run(self.reader, run_id, evaluations, ended, run.stage, kind).to_json()
 
     def live(self, run_id: str, after: int = 0, revision: int = -1, group_after: int = 0) -> dict[str, Any]:
@@ -377,6 +387,13 @@ class Services:
         if run.state.ended:
             self._ended[run.id] = (run.revision, latest)
         return latest
+
+    def _standing(self, run: Run) -> int | None:
+        """How many findings stand, None: not judged; read again only when the row has changed."""
+        known = self._findings.get(run.id)
+        if known is None or known[0] != run.revision:
+            known = self._findings[run.id] = run.revision, self.diagnosis.count(run)
+        return known[1]
 
     def _held_out(self, run: Run) -> dict[str, float | None]:
         """Accuracy before and after training (of an evaluation: of its base and its trained model), None where there is

@@ -99,6 +99,8 @@ def _show_lines(view: dict[str, Any]) -> Any:
     yield f"state     {view['state']}" + (f": {view['reason']}" if view["reason"] else "")
     yield f"step      {view['last_step']} of {view['total_steps'] or '–'} ({view['stage'] or 'not started'})"
     yield f"time      {duration(view['elapsed_s'])}"
+    yield view["headline"]["text"]["en"]
+    yield view["headline"]["text"]["en"]
     for attempt in view["attempts"][1:]:
         changed = ", ".join(f"{field} {old!r} -> {new!r}" for field, (old, new) in attempt["changed"].items())
         yield f"attempt {attempt['attempt']} went on after step {attempt['resume_step']}" + (

@@ -1,11 +1,31 @@
-"""The door to it: ids and plain values in, plain values and StudioError out."""
+"""The door to it: ids and plain values in, plain values and StudioError out.
+
+A run's worker stores its report. Where there is none (older runs, killed ones), it is made here once somebody asks: in
+one thread for all, so that a page waits for PATIENCE_S at most and asks again.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.diagnosis.reading import OWN_RESULT, from_storage
+from backend.diagnosis.report import diagnose, readable, standing
+from storage.explore import Explorer
+from storage.records import Run, RunState
+from storage.results import put_result
 
 if TYPE_CHECKING:
     from backend.services import Services
+
+log = logging.getLogger(__name__)
+PATIENCE_S = 1.5
+MOST_WAITING = 8  # runs whose diagnosis waits for the one thread
+KEPT = 500  # row ids of samples, and runs whose diagnosis failed
+# Verdicts of the sentence before there were diagnoses, by which older pages colour it.
+VERDICTS = {"learning": "learning", "learning_slowly": "learning", "not_learning": "falling", "broken": "falling"}
 
 
 class DiagnosisService:
@@ -13,3 +33,138 @@ class DiagnosisService:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._explorer = Explorer(services.db)
+        self._lock = threading.Lock()
+        self._making: dict[str, threading.Event] = {}
+        self._turn = threading.Lock()
+        self._failed: dict[str, int] = {}  # run -> attempt whose records could not be judged
+        self._ids: dict[tuple[str, int, int, int], int | None] = {}
+
+    # --- reading ---
+
+    def report(self, run_id: str, wait_s: float = PATIENCE_S) -> dict[str, Any]:
+        """The report of a run (backend.diagnosis.report), row ids of its samples found.
+
+        {"run", "pending": true, "going": whether the run goes on} where there is none yet: being made, or the run has
+        not stored its first one. "pending" is "failed" where its records could not be judged.
+        """
+        run = self._services.get(run_id)
+        stored = self._stored(run)
+        if stored is None and run.state.ended:
+            self._make(run).wait(wait_s)
+            stored = self._stored(run)
+        if stored is None:
+            failed = self._failed.get(run.id) == run.attempt
+            return {"run": run.id, "pending": "failed" if failed else True, "going": not run.state.ended}
+        return self._located(run, stored)
+
+    def again(self, run_id: str, wait_s: float | None = PATIENCE_S) -> dict[str, Any]:
+        """Judge a run's records with the rules of today; what `report` gives. `wait_s` None: however long it takes."""
+        run = self._services.get(run_id)
+        if wait_s is None:
+            self._diagnose(run)
+        elif not self._make(run).wait(wait_s):
+            return {"run": run.id, "pending": True, "going": not run.state.ended}
+        return self.report(run_id)
+
+    def headline(self, run_id: str) -> dict[str, Any] | None:
+        """The stored report's sentence with what the live page needs beside it; None where there is no report that has
+        seen a step."""
+        run = self._services.get(run_id)
+        stored = self._stored(run)
+        if stored is None or (stored["step"] == 0 and not run.state.ended):
+            return None
+        said = stored["headline"]
+        return {
+            "verdict": VERDICTS.get(said["state"], "unclear"),
+            "dead": None,
+            **said,
+            "step": stored["step"],
+            "findings": len(standing(stored)),
+        }
+
+    def count(self, run: Run) -> int | None:
+        """Findings that stand, without notes and without those that another explains; None without a report."""
+        stored = self._stored(run)
+        return None if stored is None else len(standing(stored))
+
+    def _stored(self, run: Run) -> dict[str, Any] | None:
+        """A report that is of the run as it stands: one of a worker that was killed lacks the end."""
+        found = self._services.reader.results(run.id).get(OWN_RESULT)
+        if found is None:
+            return None
+        report = readable(found)
+        return report if report["ended"] or not run.state.ended else None
+
+    # --- making ---
+
+    def _make(self, run: Run) -> threading.Event:
+        """Set when the report of this run has been made, or could not be."""
+        with self._lock:
+            going = self._making.get(run.id)
+            if going is not None:
+                return going
+            done = threading.Event()
+            if len(self._making) >= MOST_WAITING:
+                return done
+            self._making[run.id] = done
+        threading.Thread(target=self._work, args=(run, done), name=f"diagnose {run.id}", daemon=True).start()
+        return done
+
+    def _work(self, run: Run, done: threading.Event) -> None:
+        try:
+            with self._turn:
+                self._diagnose(run)
+        except Exception:
+            log.exception("the diagnosis of run %s could not be made", run.id)
+            with self._lock:
+                self._failed[run.id] = run.attempt
+        finally:
+            with self._lock:
+                self._making.pop(run.id, None)
+            done.set()
+
+    def _diagnose(self, run: Run) -> None:
+        services = self._services
+        records = from_storage(services.reader, run, services.settings.models_dir)
+        put_result(services.db, run.id, OWN_RESULT, diagnose(records, run.id, run.state.ended))
+
+    # --- samples ---
+
+    def _located(self, run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
+        """The report with the row id of each sample's group."""
+        findings = []
+        for finding in report["findings"]:
+            samples = [{**one, "id": self._id(run, one["step"], one["group"])} for one in finding["samples"]]
+            findings.append({**finding, "samples": samples})
+        return {**report, "findings": findings, "pending": False, "going": not run.state.ended}
+
+    def _id(self, run: Run, step: int, place: int) -> int | None:
+        key = (run.id, run.attempt, step, place)
+        if key not in self._ids:
+            found = self._explorer.at(run.id, step, place)
+            if found is None and run.state is RunState.RUNNING:
+                return None  # it may not be written yet
+            if len(self._ids) >= KEPT:
+                self._ids.clear()
+            self._ids[key] = None if found is None else found.id
+        return self._ids[key]
+
+
+def in_english(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The report as `diagnose --json` prints it: each text in English, its Korean beside it under NAME_ko."""
+    return {name: _english(value) if isinstance(value, dict | list) else value for name, value in report.items()}
+
+
+def _english(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_english(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    made: dict[str, Any] = {}
+    for name, item in value.items():
+        if isinstance(item, Mapping) and set(item) == {"en", "ko"}:
+            made[name], made[f"{name}_ko"] = item["en"], item["ko"]
+        else:
+            made[name] = _english(item)
+    return made
