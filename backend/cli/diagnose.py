@@ -34,7 +34,8 @@ def diagnose(args: argparse.Namespace, out: Output) -> int:
         raise WrongState(
             Text(
                 en=f"run {run.id} is {run.state.value} and has not been judged yet; ask again in a minute, or --again",
-                ko=f"실행 {run.id}은(는) {run.state.value} 상태이고 진단이 아직 없습니다. 잠시 뒤에 다시 하거나 --again",
+                ko=f"실행 {run.id}은(는) {run.state.value} 상태이고 진단이 아직 없습니다. 잠시 뒤에 다시 하거나 "
+                "--again을 쓰세요",
             )
         )
     out.answer(in_english(report), list(lines(report)))
