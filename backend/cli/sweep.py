@@ -45,6 +45,8 @@ def _start(args: argparse.Namespace, out: Output) -> int:
     for line in _plan_lines(planned, errors=bool(asked.get("leave_out"))):
         out.say(line)
     found = services.sweeps.start(asked, accept=() if args.strict else ("all",))
+    for check in found["accepted"]:
+        out.say(f"warning: {check['id']}: {check['words']['en']}")
     return _follow(services, found, args.wait, out)
 
 

@@ -43,7 +43,7 @@ class SweepService:
         return plain(plan.make(self._services, grid.read(raw)).to_json())
 
     def start(self, raw: Mapping[str, Any], accept: Sequence[str] = ()) -> dict[str, Any]:
-        """Queue the grid's runs in its order; the sweep as `show` says it.
+        """Queue the grid's runs in its order; the sweep as `show` says it, and "accepted": the warnings passed over.
 
         Refused, with the plan as `.report`, where a point breaks a rule and is not to be left out; with `.preflight`
         where the rewards do not fit the rows or warn (`accept`: the warnings that are passed over, or "all").
@@ -76,7 +76,7 @@ class SweepService:
                     about = {"id": warning["id"], "reward": warning["reward"], "words": words}
                     tell(self._services.db, run_id, "accepted", f"started all the same: {words['en']}", "warn", about)
         self._services.reconcile()
-        return self.show(sweep_id)
+        return self.show(sweep_id) | {"accepted": found["warns"]}
 
     def _preflight(self, made: plan.Plan) -> dict[str, Any]:
         """What stops or warns at any point, each check once."""

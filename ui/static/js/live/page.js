@@ -142,6 +142,10 @@ class Live {
     if (answer.group_cursor !== undefined) this.groupCursor = answer.group_cursor;
     if (answer.attempts) this.attempts = answer.attempts;
     if (answer.run) this.run = answer.run;
+    if (answer.queue && JSON.stringify(answer.queue) !== JSON.stringify(this.run.queue)) {
+      this.run = { ...this.run, queue: answer.queue };
+      this.top.draw(this.run, this.attempts);
+    }
     if (answer.points) this.store.take(answer.points);
     const stage = `${this.run.stage}/${this.run.state}`;
     // A new attempt takes points back, a new stage may bring an evaluation: both come with the history.

@@ -36,7 +36,7 @@ export class Top {
     const last = attempts?.[attempts.length - 1];
     if (run.attempt > 1 && last) ctx.i18n.label(this.attempt, 'live.attempt', { n: run.attempt, step: last[1] });
     else ctx.dom.fill(this.attempt);
-    const key = JSON.stringify([run.state, !run.stage, run.can, run.stop_requested, run.reason, run.id]);
+    const key = JSON.stringify([run.state, !run.stage, run.can, run.stop_requested, run.reason, run.id, run.queue]);
     if (key === this.key) return;
     this.key = key;
     this.#buttons(run);
@@ -103,7 +103,7 @@ export class Top {
     const reason = run.reason_text ?? run.reason ?? '';
     const notice = (level, t, vars, ...more) => h('div', { class: 'notice', data: { level } }, h('span', {}, h('span', { t, vars }), more));
     let content = null;
-    if (run.state === 'queued') content = notice('info', 'live.queued');
+    if (run.state === 'queued') content = run.queue ? notice('info', 'live.queue_place', run.queue) : notice('info', 'live.queued');
     else if (run.state === 'starting' || (run.state === 'running' && !run.stage)) content = notice('info', 'live.starting');
     else if (run.state === 'stopping') content = notice('warn', 'live.stopping');
     else if (run.state === 'failed') content = notice('error', reason ? 'live.failed_why' : 'live.failed', { reason });

@@ -1,6 +1,7 @@
 // What may be done with a run, as buttons that say what happens. The server decides; a refusal is shown in its words.
 
 import { confirm, fill, h, toast } from '../dom.js';
+import * as demo from '../demo.js';
 import { t } from '../i18n.js';
 import * as api from '../api.js';
 import * as runlist from '../runlist.js';
@@ -11,8 +12,10 @@ const busy = new Set();
 
 /** The buttons of a run, in order: [kind, text key]. */
 export function choices(run) {
+  if (run.kind === 'sweep') return [['fold', run.open ? 'runs.sweep_close' : 'runs.sweep_open'], ['sweep', 'runs.sweep_result']];
   const can = run.can ?? {};
   const list = [['open', 'runs.open']];
+  if (can.stop && run.queue?.place > 1 && !demo.get()?.demo) list.push(['next', 'runs.next']);
   if (can.stop && run.state === 'queued') list.push(['stop', 'runs.unqueue']);
   else if (can.stop && !run.stop_requested) list.push(['stop', ['evaluate', 'probe'].includes(run.kind) ? 'runs.stop_answers' : 'runs.stop']);
   else if (can.stop_now) list.push(['stop_now', 'runs.stop_now']);
@@ -43,6 +46,8 @@ export function show(cell, run, redraw) {
 }
 
 async function act(kind, run, redraw) {
+  if (kind === 'fold') return void run.toggle();
+  if (kind === 'sweep') return void state.set({ tab: 'sweeps', sweep: run.sweepId });
   if (kind === 'open') return void state.set({ run: run.id, tab: 'live' });
   if (kind === 'files') return void state.set({ run: run.id, tab: 'runs', files: '1' });
   const name = short(nameOf(run));
@@ -51,6 +56,7 @@ async function act(kind, run, redraw) {
   redraw();
   try {
     if (kind === 'delete') await api.del(`/api/runs/${run.id}`);
+    else if (kind === 'next') await api.post(`/api/runs/${run.id}/next`);
     else if (kind === 'resume') await api.post(`/api/runs/${run.id}/resume`);
     else await api.post(`/api/runs/${run.id}/stop`, { now: kind === 'stop_now' });
     if (kind === 'delete') {

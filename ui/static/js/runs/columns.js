@@ -15,6 +15,7 @@ export const nameOf = (run) => visible(run.name || run.id);
 /** 'Evaluation · quickstart-3': what a run that is no training is, and of which run; '' of a training run. */
 export function kindOf(run) {
   if (!run.kind || run.kind === 'train') return '';
+  if (run.kind === 'sweep') return t('runs.kind_sweep', { n: run.runs });
   if (!run.of) return t(`runs.kind_${run.kind}`);
   return t(`runs.kind_${run.kind}_of`, { name: run.of.name === null ? t('runs.kind_gone') : visible(run.of.name || run.of.id) });
 }
@@ -57,7 +58,8 @@ export const COLUMNS = [
       cell.querySelector('.badge').dataset.state = run.state;
       setText(cell.querySelector('.r-state-word'), t(`state.${run.state}`));
       const at = !ENDED.has(run.state) && run.state !== 'queued' && run.stage ? t(`stage.${run.stage}`) : '';
-      setText(cell.querySelector('.r-stage'), at);
+      const waits = run.state === 'queued' && run.queue ? t('runs.queue_place', run.queue) : '';
+      setText(cell.querySelector('.r-stage'), at || waits);
     },
   },
   {
@@ -67,7 +69,7 @@ export const COLUMNS = [
     show(cell, run) {
       const link = cell.querySelector('.r-open');
       clip(link, nameOf(run));
-      link.href = state.link({ run: run.id, tab: 'live' });
+      link.href = state.link(run.kind === 'sweep' ? { tab: 'sweeps', sweep: run.sweepId } : { run: run.id, tab: 'live' });
       const kind = cell.querySelector('.r-kind');
       kind.hidden = !kindOf(run);
       clip(kind, kindOf(run));
@@ -75,7 +77,7 @@ export const COLUMNS = [
       const why = cell.querySelector('.r-reason');
       why.hidden = !reason;
       clip(why, reason);
-      setText(cell.querySelector('.r-id'), run.id);
+      setText(cell.querySelector('.r-id'), run.sweepId ?? run.id);
     },
   },
   {

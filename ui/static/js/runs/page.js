@@ -8,6 +8,7 @@ import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { FilesView } from '../exports/view.js';
 import { attachForm } from './attach.js';
+import { grouped } from './sweeps.js';
 import { RunTable, fits } from './table.js';
 
 const OPEN_MS = 2000;
@@ -51,7 +52,7 @@ export function mount(root, ctx) {
     else if (!nothing.hidden) fill(nothing, t('runs.no_match', { query }), ' ', h('button', { class: 'btn small', type: 'button', t: 'runs.clear', onclick: clear }));
     const one = (key, n, vars) => t(n === 1 ? `${key}_1` : key, { n, ...vars });
     setText(count, !all.length ? '' : shown.length < all.length ? t('runs.count_of', { n: shown.length, all: all.length }) : one('runs.count', all.length));
-    table.set(shown);
+    table.set(grouped(shown, query !== '', draw));
   }
 
   function clear() {

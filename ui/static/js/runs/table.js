@@ -51,11 +51,13 @@ export class RunTable {
   draw(everything = false) {
     const { sort } = COLUMNS.find((column) => column.key === this.sorting.key);
     const sign = this.sorting.down ? -1 : 1;
-    const rows = [...this.runs].sort((a, b) => {
+    // The runs of a sweep stay under its row, in the order of its grid, however the rest is sorted.
+    const under = (id) => this.runs.filter((run) => run.under === id);
+    const rows = this.runs.filter((run) => !run.under).sort((a, b) => {
       const [x, y] = [sort(a), sort(b)];
       const first = typeof x === 'string' ? x.localeCompare(y) : x === y ? 0 : x < y ? -1 : 1;
       return sign * first || (b.created_at ?? 0) - (a.created_at ?? 0);
-    });
+    }).flatMap((run) => (run.kind === 'sweep' ? [run, ...under(run.id)] : [run]));
     const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
     keyed(this.body, rows, (run) => run.id, () => this.row(), (row, run) => this.patch(row, run, everything));
     // A row that moves loses the focus: give it back.
@@ -71,6 +73,8 @@ export class RunTable {
   patch(row, run, everything) {
     row.dataset.state = run.state;
     row.dataset.run = run.id;
+    row.dataset.kind = run.kind ?? 'train';
+    row.toggleAttribute('data-under', Boolean(run.under));
     COLUMNS.forEach((column, at) => column.show(row.cells[at].querySelector('.r-value'), run));
     const cell = row.querySelector('.r-buttons');
     if (everything) delete cell.dataset.signature;
