@@ -1,0 +1,76 @@
+"""K1 kl: the model drifts from its reference faster than beta holds it. Only with beta above 0: else there is no KL.
+
+Fires when the mean of the window is above ten times the median of steps 20 to 50 and above .1; critical above 1.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+
+from backend.diagnosis.base import CLEAR, HOLD, Cause, Reading, Rule, Severity, unknown
+from backend.diagnosis.records import Window
+from backend.diagnosis.rules._settings import change, lower_lr
+from backend.diagnosis.rules._since_start import task_up
+from backend.text import Text
+
+BASE = (20, 50)  # steps
+TIMES, LEAST, CRITICAL = 10.0, 0.1, 1.0
+
+
+def check(window: Window) -> Reading | None:
+    beta = float(window.facts.get("beta", 0.0))
+    if beta <= 0:
+        return None
+    if window.first_step <= BASE[1]:
+        return unknown(max(1, BASE[1] + 1 - window.first_step))
+    curve = window.records.curves.get("kl")
+    now = [v for v in window.recent("kl") if math.isfinite(v)]
+    if curve is None or not now:
+        return unknown()
+    a, b = bisect.bisect_left(curve.steps, BASE[0]), bisect.bisect_right(curve.steps, BASE[1])
+    base = sorted(v for v in curve.values[a:b] if math.isfinite(v))
+    if not base:
+        return unknown()
+    middle, level = base[len(base) // 2], sum(now) / len(now)
+    if level <= LEAST or level <= TIMES / 2 * middle:
+        return CLEAR
+    if level <= TIMES * middle:
+        return HOLD
+    causes = (
+        (
+            Cause("beta_low", Text(f"beta {beta:g} does not hold it.", f"beta {beta:g}로는 붙잡지 못합니다.")),
+            change(window.facts, beta=float(f"{beta * 2.5:.2g}")),
+        ),
+        (Cause("lr_high", Text("The learning rate is too high.", "학습률이 너무 높습니다.")), lower_lr(window.facts)),
+    )
+    return Reading(
+        "fire",
+        Text(
+            f"KL to the reference is {level:.2g}, {level / max(middle, 1e-12):.0f} times that of steps 20 to 50.",
+            f"기준 모델과의 KL이 {level:.2g}로, 20~50스텝의 {level / max(middle, 1e-12):.0f}배입니다.",
+        ),
+        {"kl": level, "kl_base": middle, "beta": beta},
+        (),
+        tuple(cause for cause, _ in causes),
+        causes[0][1],
+        _severity(window, level),
+    )
+
+
+def _severity(window: Window, level: float) -> Severity | None:
+    """A model that drifts while the task gains is worth knowing, no more."""
+    if level > CRITICAL:
+        return "critical" if not task_up(window) else None
+    return "info" if task_up(window) else None
+
+
+RULE = Rule(
+    id="K1",
+    name="kl",
+    title=Text("The model drifts from its reference", "기준 모델에서 멀어지고 있습니다"),
+    severity="warn",
+    means="doubtful",
+    check=check,
+    trend=True,
+)
