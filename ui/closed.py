@@ -36,6 +36,7 @@ OPEN = frozenset(
         "POST /api/chat/ask", "GET /api/chat/sides", "GET /api/chat/problem", "POST /api/chat/logprobs",
         "GET /api/chat/state", "POST /api/chat/stop", "GET /api/chat/chats", "GET /api/chat/chats/{chat}",
         "DELETE /api/chat/chats/{chat}", "GET /api/chat/chats/{chat}/export",
+        "GET /api/compare", "GET /api/compare/curves",
         "GET /api/sweeps", "GET /api/sweeps/{sweep}", "GET /api/sweeps/{sweep}/results.csv",
         "* /api/{rest:path}",
     }

@@ -178,7 +178,7 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "write": NO_FILES,
     },
     "diagnosis": {"report": ALLOWED, "headline": ALLOWED, "count": ALLOWED, "again": NEVER},
-    "compare": {},
+    "compare": {"of": ALLOWED, "curves": ALLOWED},
     "sweeps": {
         "list": ALLOWED,
         "show": ALLOWED,

@@ -1,0 +1,189 @@
+"""Runs beside each other: what differs, which are seeds of one setting, axes, bands, and answers to the same rows."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.compare.curves import GRID, along, band, line, smooth
+from backend.compare.service import HELD_OUT, _against
+from backend.compare.settings import differences, seeds
+from backend.errors import Refused
+from backend.services import Services
+from backend.settings import Settings
+from storage.records import Evaluation, EvaluationItem, Run, RunState
+from storage.runs import create_run, transition
+from storage.writer import Writer
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Services:
+    return Services(Settings.from_environment(tmp_path / "home"))
+
+
+def run(**config: Any) -> Run:
+    return Run(
+        config.pop("id", "a"), "n", RunState.SUCCEEDED, None, config, None, 0.0, 0.0, 1.0, 1, 1, None, 0, None, 0, None,
+        None, None, None, None, (),
+    )  # fmt: skip
+
+
+def made(services: Services, run_id: str, rewards: list[float], right: list[bool] = [], **config: Any) -> str:  # noqa: B006
+    """A run with a reward a step, 1,000 tokens and 2 s each, and held-out answers before (all wrong) and after."""
+    create_run(services.db, run_id, run_id, config, None, ("accuracy",))
+    transition(services.db, run_id, RunState.QUEUED, RunState.STARTING)
+    transition(services.db, run_id, RunState.STARTING, RunState.RUNNING)
+    writer = Writer(services.settings.database_url, run_id, 1, services.settings.home / f"{run_id}.spill")
+    for step, reward in enumerate(rewards, start=1):
+        writer.metrics(step, "train", {"reward": reward, "num_tokens": 1000.0 * step, "step_time": 2.0})
+    for when, answers in (("before", [False] * len(right)), ("after", right)):
+        if right:
+            items = tuple(
+                EvaluationItem(f"p{i}", "text", str(i), "x", answer, True, 3, True, 0.0)
+                for i, answer in enumerate(answers)
+            )
+            step = len(rewards) if when == "after" else 0
+            share = sum(answers) / len(answers)
+            writer.evaluation(Evaluation(when, step, len(right), share, 1.0, 3.0, 1.0, 0.0, "d", 1.0), items)  # type: ignore[arg-type]
+    writer.close()
+    transition(services.db, run_id, RunState.RUNNING, RunState.SUCCEEDED)
+    return run_id
+
+
+def test_only_what_differs_is_listed_with_defaults_filled_in() -> None:
+    rows = differences([run(), run(learning_rate=1e-3, name="x"), run(learning_rate=1e-06)])
+    assert [row["field"] for row in rows] == ["learning_rate"]
+    assert rows[0]["values"] == [1e-6, 1e-3, 1e-6]
+    assert rows[0]["label"]["ko"]
+    assert differences([run(max_steps=10), run(max_steps=10.0)]) == []
+
+
+def test_what_a_run_from_elsewhere_does_not_tell_differs_from_nothing() -> None:
+    rows = differences([run(temperature=0.5, beta=0.1), run(attached="/x", beta=0.2)])
+    assert [(row["field"], row["values"], row["known"]) for row in rows] == [("beta", [0.1, 0.2], [True, True])]
+
+
+def test_seeds_of_one_setting_stand_together() -> None:
+    four = [run(seed=1), run(seed=2, learning_rate=1e-3), run(seed=3, name="z"), run(data_seed=9)]
+    assert seeds(four) == [[0, 2, 3], [1]]
+    assert seeds([run(attached="/x"), run(attached="/y")]) == [[0], [1]]
+
+
+def test_axes_are_steps_tokens_and_training_time() -> None:
+    curves = {"num_tokens": ([1, 2, 4], [10.0, 20.0, 40.0]), "step_time": ([2, 4], [3.0, 5.0])}
+    assert along("step", [1, 4], curves) == [1.0, 4.0]
+    assert along("tokens", [1, 3, 5], curves) == [10.0, 30.0, None]
+    assert along("time", [2, 3, 4], curves) == [6.0, 11.0, 16.0]
+    assert along("time", [1], {}) == [None]
+    assert along("tokens", [1], {"num_tokens": ([1], [math.nan])}) == [None]
+
+
+@given(
+    st.lists(st.floats(-1e3, 1e3) | st.none(), min_size=1, max_size=40),
+    st.floats(0, 0.95),
+)
+def test_smoothing_stays_within_what_it_averages_and_keeps_gaps(values: list[float | None], strength: float) -> None:
+    out = smooth(list(range(len(values))), values, strength)
+    assert [v is None for v in out] == [v is None for v in values]
+    seen: list[float] = []
+    for value, averaged in zip(values, out, strict=True):
+        if value is not None and averaged is not None:
+            seen.append(value)
+            assert min(seen) - 1e-6 <= averaged <= max(seen) + 1e-6
+    if strength == 0:
+        assert out == values
+
+
+@given(
+    st.lists(st.lists(st.floats(-5, 5), min_size=2, max_size=30), min_size=2, max_size=4),
+    st.sampled_from(["step", "time"]),
+)
+def test_a_band_holds_every_run_and_its_mean(rewards: list[list[float]], axis: str) -> None:
+    lines = [{"x": [float(i) for i in range(len(r))], "y": r} for r in rewards]
+    found = band(lines, axis)  # type: ignore[arg-type]
+    assert found is not None
+    shortest = min(map(len, rewards))
+    assert found["x"][-1] == shortest - 1
+    assert len(found["x"]) == (shortest if axis == "step" else GRID)
+    for low, mean, high in zip(found["low"], found["mean"], found["high"], strict=True):
+        assert low - 1e-9 <= mean <= high + 1e-9
+    assert found["low"][0] == min(r[0] for r in rewards)
+    assert found["high"][0] == max(r[0] for r in rewards)
+
+
+def test_there_is_no_band_of_one_run_or_of_runs_that_share_nothing() -> None:
+    one = {"x": [0.0, 1.0], "y": [1.0, 2.0]}
+    assert band([one], "step") is None
+    assert band([one, {"x": [5.0, 6.0], "y": [1.0, 2.0]}], "step") is None
+    assert band([one, {"x": [5.0, 6.0], "y": [1.0, 2.0]}], "time") is None
+    assert band([one, {"x": [], "y": []}], "step") is None
+
+
+def test_a_line_keeps_what_it_is_made_of() -> None:
+    found = line("tokens", ([1, 2, 9], [0.5, math.inf, 1.0]), {"num_tokens": ([1, 2], [10.0, 20.0])}, 0.0)
+    assert found == {"x": [10.0, 20.0], "y": [0.5, None], "raw": [0.5, None], "step": [1, 2]}
+
+
+def test_three_runs_beside_each_other(services: Services) -> None:
+    ids = [
+        made(services, "one", [0.1, 0.2, 0.3], [True] * 10 + [False] * 30, seed=1),
+        made(services, "two", [0.2, 0.4, 0.5], [True] * 30 + [False] * 10, seed=2),
+        made(services, "three", [0.0, 0.0], seed=1, temperature=0.5),
+    ]
+    found = services.compare.of([*ids, "nobody", "one"])
+    assert [one["id"] for one in found["runs"]] == ids
+    assert found["gone"] == ["nobody"]
+    assert found["groups"] == [[0, 1], [2]]
+    assert {row["field"] for row in found["settings"]} == {"seed", "temperature"}
+    first, second, third = found["runs"]
+    assert first["measured"]["after"]["accuracy"] == 0.25
+    assert first["against"] is None
+    assert second["against"]["difference"] == 0.5
+    assert second["against"]["low"] > 0
+    assert (second["against"]["won"], second["against"]["lost"], second["against"]["n"]) == (20, 0, 40)
+    assert third["against"] is None
+    assert [chart["name"] for chart in found["charts"]] == ["reward", HELD_OUT]
+
+
+def test_curves_of_seeds_get_a_band_and_evaluations_their_intervals(services: Services) -> None:
+    ids = [made(services, "one", [0.1, 0.2, 0.3], [True] * 8, seed=1), made(services, "two", [0.3, 0.4], seed=2)]
+    found = services.compare.curves(ids, "reward", "time")
+    assert [one["x"] for one in found["lines"]] == [[2.0, 4.0, 6.0], [2.0, 4.0]]
+    assert found["bands"][0]["runs"] == ids
+    assert found["bands"][0]["mean"][0] == pytest.approx(0.2)
+    held = services.compare.curves(ids, HELD_OUT, "tokens")["lines"]
+    assert [(one["run"], one["x"], one["y"]) for one in held] == [("one", [0.0, 3000.0], [0.0, 1.0])]
+    assert held[0]["low"][1] < 1.0
+    assert services.compare.curves(ids, "nothing")["lines"] == []
+
+
+def test_a_run_without_the_axis_is_named(services: Services) -> None:
+    create_run(services.db, "bare", "bare", {}, None, ())
+    writer = Writer(services.settings.database_url, "bare", 1, services.settings.home / "bare.spill")
+    writer.metrics(1, "train", {"reward": 1.0})
+    writer.close()
+    assert services.compare.curves(["bare"], "reward", "tokens")["without"] == ["bare"]
+
+
+def test_too_many_runs_and_unknown_axes_are_refused(services: Services) -> None:
+    with pytest.raises(Refused, match="13 of them; at most 12"):
+        services.compare.of([f"r{i}" for i in range(13)])
+    with pytest.raises(Refused, match="step, tokens, time"):
+        services.compare.curves([], "reward", "weeks")
+
+
+def test_rows_are_paired_by_what_was_asked_and_not_by_their_place() -> None:
+    def item(prompt: str, correct: bool | None) -> EvaluationItem:
+        return EvaluationItem(prompt, "text", "1", "x", correct, True, 1, True, 0.0)
+
+    first = [item("a", True), item("b", False), item("c", True), item("b", True)]
+    other = [item("b", True), item("c", False), item("z", True), item("b", True), item("b", False)]
+    found = _against(first, other)
+    assert found is not None
+    assert (found["n"], found["won"], found["lost"]) == (3, 1, 1)
+    assert _against([item("a", True)], [item("b", True)]) is None
