@@ -60,11 +60,7 @@ class Analysis:
                 Text(en=f"This run never asked the prompt {prompt_id!r}.",
                      ko=f"이 실행에는 {prompt_id!r} 프롬프트가 없습니다.")
             )  # fmt: skip
-        whole = {
-            "first": None if found.first is None else views.group_view(found.first),
-            "latest": None if found.latest is None else views.group_view(found.latest),
-        }
-        return views.plain(biography.biography_view(prompt_id, found, whole))
+        return views.plain(biography.biography_view(prompt_id, found))
 
     # --- where the tokens went ---
 
@@ -122,6 +118,9 @@ class Analysis:
         keep = np.isfinite(values) & np.isfinite(found.total)
         live = keep & live_rows(found)
         within = plots.within_groups(values[live], found.total[live], found.group[live])
+        judged = np.where(found.correct < 0, np.nan, found.correct.astype(float))
+        known = bool((found.correct >= 0).any())
+        right = plots.within_groups(values[keep], judged[keep], found.group[keep]) if known else None
         drawn = np.flatnonzero(keep)[plots.sampled(found.group[keep])]
         points = {
             "x": values[drawn], "y": found.total[drawn], "step": found.step[drawn], "group": found.group[drawn],
@@ -136,7 +135,7 @@ class Analysis:
             "n": int(keep.sum()),
             "more": found.more,
             "within": told,
-            "text": plots.judged(x, within, chosen["meaning"]).to_json(),
+            "text": plots.judged(x, within, chosen["meaning"], known, right).to_json(),
         }
 
     # --- files ---

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.samples import shown
 from backend.text import Text
 from storage.explore import Biography, GroupHead, PromptSummary
+from storage.records import StoredGroup
 
+TEXT = 8000  # characters of an answer; the group's own page has all of it
 SOLVED = 0.5  # of a group's answers: fewer right ones may be luck
 
 
@@ -52,10 +55,15 @@ def story(asked: Sequence[Asked]) -> dict[str, Any]:
     right = [i for i, rate in enumerate(rates) if rate > 0]
     lost = judged[right[-1] + 1].step if right and right[-1] + 1 < len(judged) else None
     now = f"{last.solved}/{last.size}"
+    if len(judged) == 1:
+        return _told(
+            "solved" if solved else "partly" if right else "never", begun, kept, None,
+            Text(en=f"Asked once, at step {last.step}: {now} right.", ko=f"스텝 {last.step}에 한 번 질문: {now} 정답."),
+        )  # fmt: skip
     if not right:
         return _told("never", None, None, None, Text(
-            en=f"Never solved: no right answer in {_times(len(judged))[0]}.",
-            ko=f"한 번도 풀지 못했습니다: {_times(len(judged))[1]} 동안 정답이 없습니다.",
+            en=f"Never solved: no right answer in {len(judged)} askings.",
+            ko=f"한 번도 풀지 못했습니다: 질문 {len(judged)}회 모두 정답이 없습니다.",
         ))  # fmt: skip
     if solved and rates[-1] == 0:
         peak = max(solved, key=lambda one: (one.rate or 0.0, one.step))
@@ -86,10 +94,6 @@ def story(asked: Sequence[Asked]) -> dict[str, Any]:
     ))  # fmt: skip
 
 
-def _times(n: int) -> tuple[str, str]:
-    return ("1 asking" if n == 1 else f"{n} askings"), f"질문 {n}회"
-
-
 def _told(state: str, begun: int | None, kept: int | None, lost: int | None, text: Text) -> dict[str, Any]:
     return {"state": state, "solved_step": begun, "last_solved_step": kept, "lost_step": lost, "text": text.to_json()}
 
@@ -98,13 +102,42 @@ def prompt_view(found: PromptSummary) -> dict[str, Any]:
     return {name: getattr(found, name) for name in PromptSummary.__dataclass_fields__}
 
 
-def biography_view(prompt_id: str, found: Biography, whole: Mapping[str, Any]) -> dict[str, Any]:
+def side(group: StoredGroup) -> dict[str, Any]:
+    """One asking with the best answer of its group: {"id", "step", "prompt", "prompt_format", "ground_truth", "dropped",
+    "size", "right", "judged", "best": {"text", "tokens", "truncated", "correct", "total"} | None}."""
+    order = shown.best_first(group.completions)
+    judged = [c.correct for c in group.completions if c.correct is not None]
+    best = group.completions[order[0]] if order else None
+    return {
+        "id": group.id,
+        "step": group.step,
+        "prompt": group.prompt,
+        "prompt_format": group.prompt_format,
+        "ground_truth": group.ground_truth,
+        "dropped": group.dropped,
+        "size": len(group.completions),
+        "right": sum(judged),
+        "judged": len(judged),
+        "best": None
+        if best is None
+        else {
+            "text": best.text[:TEXT],
+            "tokens": best.tokens,
+            "truncated": best.truncated,
+            "correct": best.correct,
+            "total": shown.value(best.total),
+        },
+    }
+
+
+def biography_view(prompt_id: str, found: Biography) -> dict[str, Any]:
     """{"prompt_id", "groups": [{"id", "step", "place", "kind", "solved", "known", "size", "low", "high", "tokens"}],
-    "story", **whole}; `whole`: the first and the latest group as the page shows groups."""
+    "story", "first", "latest"}; the last two as `side` says."""
     fields = ("id", "step", "place", "attempt", "kind", "solved", "known", "size", "low", "high", "tokens", "unique")
     return {
         "prompt_id": prompt_id,
         "groups": [{name: getattr(head, name) for name in fields} for head in found.groups],
         "story": story(of_heads(found.groups)),
-        **whole,
+        "first": None if found.first is None else side(found.first),
+        "latest": None if found.latest is None else side(found.latest),
     }

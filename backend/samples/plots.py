@@ -144,8 +144,9 @@ def sampled(groups: np.ndarray, most: int = POINTS) -> np.ndarray:
     return np.flatnonzero(place % every == 0)[:most]
 
 
-def judged(name: str, found: Within | None, meaning: str) -> Text:
-    """The correlation in words. `meaning`: "length", "correct" or "format"; `name`: of the reward where it is one."""
+def judged(name: str, found: Within | None, meaning: str, known: bool = False, correct: Within | None = None) -> Text:
+    """The correlation in words. `meaning`: "length", "correct", "format" or "reward"; `name`: of the reward where it is
+    one; `known` and `correct` as `warning` takes them."""
     if found is None:
         return Text(
             en="Too few live groups in which both vary: no correlation can be told.",
@@ -164,24 +165,36 @@ def judged(name: str, found: Within | None, meaning: str) -> Text:
     else:
         en = f"Within groups reward {'rises' if up else 'FALLS'} with the score of {name}"
         ko = f"그룹 안에서 {name} 점수가 높을수록 보상이 {'높' if up else '낮'}습니다"
-    warn = warning(found, meaning)
+    warn = warning(found, meaning, known, correct)
     return Text(
         en=f"{en}: {figures}, {found.n} completions of {found.groups} groups.{warn.en}",
         ko=f"{ko}: {figures}, 그룹 {found.groups}개의 답변 {found.n}개.{warn.ko}",
     )
 
 
-def warning(found: Within, meaning: str) -> Text:
-    """What a correlation of this size gives cause to look at (the first article's error 20: compare reward with
-    correctness, length and format before believing it)."""
+def warning(found: Within, meaning: str, known: bool, correct: Within | None) -> Text:
+    """What a correlation gives cause to look at (the first article's error 20: a model finds the holes of a reward, so
+    compare reward with correctness, length and format).
+
+    `known`: whether answers are judged; `correct`: how x goes with being right within groups, None where they do not
+    both vary. A pull of length or form is a hole only where being right does not go the same way.
+    """
     if meaning == "correct" and found.high < 0.1:
         return Text(
             en=" The reward does not follow the right answer: look at what it pays for.",
             ko=" 보상이 정답을 따라가지 않습니다. 무엇에 점수를 주는지 확인하세요.",
         )
-    if meaning in ("length", "format") and (found.low > 0.5 or found.high < -0.5):
+    pull = max(found.low, -found.high)
+    if meaning not in ("length", "format") or pull < 0.3:
+        return Text(en="", ko="")
+    if not known:
         return Text(
-            en=" A strong pull: see whether correctness follows it too.",
-            ko=" 강한 상관입니다. 정답 여부도 함께 따라가는지 확인하세요.",
+            en=" Whether right answers go the same way is not known here.",
+            ko=" 정답도 같은 방향인지는 이 실행에서 알 수 없습니다.",
+        )
+    if correct is None or correct.r * found.r <= 0 or min(abs(correct.low), abs(correct.high)) < 0.1:
+        return Text(
+            en=" Right answers do not go the same way: the reward may pay for this and not for the task.",
+            ko=" 정답은 같은 방향이 아닙니다. 보상이 과제가 아니라 이것에 점수를 주고 있을 수 있습니다.",
         )
     return Text(en="", ko="")
