@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.config.rules.base import Facts as Surroundings
-from backend.config.rules.base import run_rules
+from backend.config.rules.base import RULES
 from backend.config.schema import FIELDS, RunConfig
 from backend.diagnosis.base import Change
 from backend.diagnosis.records import Facts
 from backend.diagnosis.rules._settings import differs
+
+
+ROWS = frozenset({"dataset_args", "sft_args"})
 
 
 def settings(facts: Facts) -> RunConfig | None:
@@ -58,9 +61,9 @@ def other_difficulty(facts: Facts, harder: bool) -> tuple[Change, ...]:
     tried = []
     if 0 <= at + step < len(order):
         tried.append(args | {"difficulty": order[at + step]})
-    if 1 <= digits + step <= 6:
+    if 2 <= digits + step <= 6:  # problems of one digit are few
         tried.append(args | {"digits": digits + step})
-    if not harder and digits > 1:
+    if not harder:
         tried.reverse()
     return first(facts, *({"dataset_args": each} for each in tried))
 
@@ -85,5 +88,7 @@ def _fits(config: RunConfig, values: Mapping[str, Any]) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _broken(config: str) -> frozenset[tuple[str | None, str]]:
-    problems = run_rules(RunConfig.model_validate_json(config), Surroundings())
-    return frozenset((problem.field, problem.code) for problem in problems)
+    """What the settings' rules say, but for those that would read or generate the rows."""
+    made, around = RunConfig.model_validate_json(config), Surroundings()
+    rules = [rule for rule in RULES if not rule.fields & ROWS]
+    return frozenset((problem.field, problem.code) for rule in rules for problem in rule.find(made, around))
