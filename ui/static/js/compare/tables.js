@@ -1,0 +1,51 @@
+// What the runs came to on held-out rows, and in what their settings differ.
+import { fill, h } from '../dom.js';
+import { DASH, count, number, percent, signed } from '../format.js';
+import { t } from '../i18n.js';
+import { visible } from '../plain.js';
+import { dashOf, variableOf } from './hues.js';
+
+const known = (value) => value !== null && value !== undefined;
+const points = (value) => (known(value) ? signed(100 * value, 3) : DASH);
+const key = (place) => h('i', { class: 'cmp-key', data: { dash: dashOf(place) }, style: { '--hue': variableOf(place) } });
+
+function side(one) {
+  if (!one || !known(one.accuracy)) return [DASH];
+  return [h('span', null, percent(one.accuracy, 1)), h('span', { class: 'caption cmp-range' }, `${percent(one.low, 1)} – ${percent(one.high, 1)}`), h('span', { class: 'caption cmp-range' }, t('compare.rows', { n: count(one.n) }))];
+}
+
+function moved(one) {
+  if (!one || !known(one.difference)) return [DASH];
+  const apart = one.low > 0 || one.high < 0;
+  return [h('span', { class: apart ? 'strong' : '' }, `${points(one.difference)} ${t('compare.points')}`), h('span', { class: 'caption cmp-range' }, `${points(one.low)} … ${points(one.high)}`), h('span', { class: 'caption cmp-range' }, t('compare.rows', { n: count(one.n) }))];
+}
+
+/** One row a run. `link(run)` gives the address of its Live page. */
+export function evaluations(runs, link, lang) {
+  const columns = ['before', 'after', 'gain', 'against', 'reward', 'length', 'spread', 'verdict'];
+  const head = h('tr', null, h('th', { scope: 'col', t: 'compare.run' }), columns.map((name) => h('th', { scope: 'col', class: name === 'verdict' ? '' : 'num', t: `compare.${name}` })));
+  const rows = runs.map((run, place) => {
+    const found = run.measured;
+    const cells = [side(found.before), side(found.after), moved(found.gain), place ? moved(run.against) : [DASH], [number(found.reward)], [number(found.length)], [number(found.reward_spread)]];
+    const said = found.finding?.text;
+    return h('tr', null,
+      h('th', { scope: 'row' }, h('span', { class: 'cmp-who' }, key(place), h('a', link(run), visible(run.name || run.id)))),
+      cells.map((cell) => h('td', { class: 'num' }, cell)),
+      h('td', { class: 'cmp-said' }, said ? (said[lang] ?? said.en ?? String(said)) : DASH));
+  });
+  return h('table', { class: 'cmp-table', id: 'compare-evaluations' }, h('thead', null, head), h('tbody', null, rows));
+}
+
+const shown = (value) => (value === null || value === undefined ? DASH : typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? (Math.abs(value) < 1e-3 && value !== 0 ? value.toExponential() : String(value)) : visible(String(value)));
+
+/** One row a setting that differs. */
+export function settings(found) {
+  if (!found.settings.length) return h('p', { class: 'muted', t: 'compare.settings_same' });
+  const head = h('tr', null, h('th', { scope: 'col', t: 'compare.setting' }), found.runs.map((run, place) => h('th', { scope: 'col' }, h('span', { class: 'cmp-who' }, key(place), h('span', null, visible(run.name || run.id))))));
+  const rows = found.settings.map((row) => h('tr', null,
+    h('th', { scope: 'row' }, h('span', { t: row.label }), ' ', h('span', { class: 'caption mono' }, row.field)),
+    row.values.map((value, i) => h('td', { class: 'mono' }, row.known[i] ? shown(value) : h('span', { class: 'muted', t: 'compare.unknown' })))));
+  return h('table', { class: 'cmp-table', id: 'compare-settings' }, h('thead', null, head), h('tbody', null, rows));
+}
+
+export const replace = (box, node) => fill(box, h('div', { class: 'cmp-scroll', tabIndex: 0, role: 'region', tt: { 'aria-label': 'compare.title' } }, node));
