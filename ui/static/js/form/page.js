@@ -5,6 +5,7 @@ import { t } from '../i18n.js';
 import * as sets from '../data/store.js';
 import { Checker } from './checker.js';
 import { Draft } from './draft.js';
+import { fromRun } from './fromrun.js';
 import { handedOver } from './handoff.js';
 import { methodPicker } from './methods.js';
 import { notices } from './notices.js';
@@ -132,12 +133,29 @@ class FormPage {
 
   /** What another page asks this form to hold, with a message and a way back. */
   receive() {
+    this.#takeRun();
     const given = handedOver();
     if (!given) return;
     const { values, preset, message, vars } = given;
     const undo = this.schema.preset(preset) ? this.draft.replace(preset, values) : this.draft.lay(values);
     this.notices.say(() => t(message, { n: Object.keys(values).length, ...vars }), undo);
     this.notices.root.scrollIntoView({ block: 'center' });
+  }
+
+  /** The settings of a run that the address names, with a finding's change: ?tab=new&from=RUN&change=JSON. */
+  async #takeRun() {
+    const asked = fromRun(this.ctx, this.schema);
+    if (!asked) return;
+    try {
+      const { preset, values, message, changed } = await asked;
+      const undo = this.draft.replace(preset, values);
+      this.notices.say(message, () => { undo(); this.steps.mark([]); });
+      this.steps.mark(changed);
+      this.notices.root.scrollIntoView({ block: 'center' });
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      this.notices.say(() => (error.status === 404 ? t('findings.gone') : said(error)));
+    }
   }
 
   goto(name) {

@@ -74,6 +74,13 @@ export class Steps {
     this.count();
   }
 
+  /** Show where these settings stand: their folds open, the first one in sight of the keyboard. */
+  mark(names) {
+    const marked = new Set(names.map((name) => this.of(name)).filter(Boolean));
+    for (const field of this.fields) field.root.toggleAttribute('data-applied', marked.has(field));
+    for (const fold of this.folds) if (fold.fields.some((field) => marked.has(field))) fold.root.open = true;
+  }
+
   /** Problems by field; returns those that belong to no field of the form. */
   setProblems(problems) {
     const by = new Map(this.fields.map((field) => [field, []]));

@@ -1,5 +1,6 @@
 // The charts of a run: drawn only where they are on the screen and only when something is new; zoom and crosshair shared.
 import { loadPlotly } from '../plotly.js';
+import { chartsOf } from '../findings/spans.js';
 import { palette } from './colors.js';
 import { xScale } from './store.js';
 import { figure, present } from './traces.js';
@@ -17,7 +18,7 @@ export class Charts {
   /** `options()` gives {smoothing, mode}; `onStep(step, box, left)` is called when a point is clicked:
    *  the box of its plot, and where in it the point is, in pixels. */
   constructor(root, panels, ctx, options, onStep) {
-    Object.assign(this, { root, ctx, options, onStep, store: null, run: null, plotly: null, zoom: new Map(), queue: new Set(), frame: 0 });
+    Object.assign(this, { root, ctx, options, onStep, store: null, run: null, spans: [], plotly: null, zoom: new Map(), queue: new Set(), frame: 0 });
     this.cards = panels.map((panel) => this.#card(panel));
     const of = (group) => this.cards.filter((card) => card.panel.group === group).map((card) => card.node);
     this.notes = ctx.h('ul', { class: 'not-drawn caption', hidden: true });
@@ -125,6 +126,12 @@ export class Charts {
     this.notes.hidden = rest.length === 0 || !any;
   }
 
+  /** What findings lay on the charts: findings/spans.js. */
+  mark(spans) {
+    this.spans = spans;
+    this.refresh();
+  }
+
   #want(card) {
     if (!card.visible || card.node.hidden || !card.width || !this.store) return;
     this.queue.add(card);
@@ -154,17 +161,22 @@ export class Charts {
     return { mode: scale ? own : 'step', scale: scale ?? ((step) => step) };
   }
 
+  /** A finding that stands reaches to the newest step, so its band moves only with new points. */
+  #spans(card) {
+    return card.panel.group === 'train' ? this.spans.filter((span) => chartsOf(span.id).includes(card.panel.id)) : [];
+  }
+
   async #render(card) {
     const { t } = this.ctx;
     const { smoothing } = this.options();
     const { mode, scale } = this.#x(card);
     const zoom = this.zoom.get(card.panel.group) ?? null;
     const theme = document.documentElement.dataset.theme;
-    const wanted = JSON.stringify([this.run, card.state, mode, mode === 'step' ? 0 : this.store.version, smoothing, zoom, theme, this.ctx.i18n.lang(), card.width]);
+    const wanted = JSON.stringify([this.run, card.state, mode, mode === 'step' ? 0 : this.store.version, smoothing, zoom, theme, this.ctx.i18n.lang(), card.width, this.#spans(card)]);
     if (wanted === card.drawn) return;
     const xTitle = t(mode === 'time' ? 'chart.x_minutes' : `chart.x_${mode}`);
     const { traces, layout } = figure(card.panel, this.store, {
-      smoothing, scale, xTitle, zoom, t, colors: palette(), narrow: card.width < 420, revision: `${this.run}/${mode}`,
+      smoothing, scale, xTitle, zoom, t, colors: palette(), spans: this.#spans(card), narrow: card.width < 420, revision: `${this.run}/${mode}`,
     });
     layout.width = card.width;
     layout.height = card.plot.clientHeight;

@@ -18,6 +18,7 @@ export function palette() {
     line: read('--line'),
     strong: read('--line-strong'),
     stop: read('--stop'),
+    severity: { stop: read('--stop'), critical: read('--stop'), warn: read('--warn'), info: read('--accent') },
     font: read('--font'),
   };
 }

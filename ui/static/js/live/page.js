@@ -1,4 +1,5 @@
 // The live page: one history, then only what is new. Ticks stop with the page hidden, slow down once the run has ended.
+import { Findings } from '../findings/panel.js';
 import { Charts } from './charts.js';
 import { Controls } from './controls.js';
 import { Evaluation } from './evaluation.js';
@@ -28,7 +29,9 @@ class Live {
     this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.view = h('div', { id: 'live-view', class: 'live', hidden: true });
     root.append(this.offline, this.empty, this.loading, this.view);
-    this.top = new Top(this.view, ctx, () => this.poller.now());
+    this.top = new Top(this.view, ctx, () => this.poller.now(), (run, said) => this.findings.use(run, said));
+    this.findings = new Findings(this.view, ctx, (spans) => this.charts?.mark(spans));
+    this.top.said.append(this.findings.button);
     this.stages = new Stages(this.view, ctx);
     this.tiles = new Tiles(this.view, ctx);
     this.evaluation = new Evaluation(this.view, ctx);
@@ -119,6 +122,7 @@ class Live {
     if (id !== this.id) {
       this.#show(this.loading);
       this.top.forget();
+      this.findings.forget();
       this.charts.prepare();
     }
     const history = await api.get(`/api/runs/${encodeURIComponent(id)}/history?points=${POINTS}`);

@@ -4,8 +4,9 @@ import { stateBadge, updateBadge } from '../header.js';
 import { kindOf } from '../runs/columns.js';
 
 export class Top {
-  constructor(root, ctx, onChange) {
-    Object.assign(this, { ctx, onChange, run: null, key: '', asked: 0, wait: 0, step: null });
+  /** `onSaid(run, answer)`: after each sentence. */
+  constructor(root, ctx, onChange, onSaid = () => {}) {
+    Object.assign(this, { ctx, onChange, onSaid, run: null, key: '', asked: 0, wait: 0, step: null });
     const { h } = ctx;
     this.name = h('h1', { id: 'live-name' });
     this.badge = stateBadge({ state: 'queued' });
@@ -17,11 +18,12 @@ export class Top {
     } });
     this.actions = h('div', { class: 'row actions' });
     this.sentence = h('p', { id: 'live-headline', class: 'headline', 'aria-live': 'polite' });
+    this.said = h('div', { class: 'fi-said' }, this.sentence);
     this.banner = h('div', { id: 'live-banner' });
     ctx.i18n.onLanguage(() => this.run && this.#kind());
     root.append(
       h('div', { class: 'live-top' }, h('div', { class: 'row title' }, this.name, this.badge, this.kind, this.attempt), this.actions),
-      this.sentence, this.banner);
+      this.said, this.banner);
   }
 
   /** After each tick; `attempts` is [[attempt, resume_step], ...]. */
@@ -138,6 +140,7 @@ export class Top {
       this.step = moved;
       i18n.label(this.sentence, answer.text);
       this.sentence.dataset.verdict = answer.verdict;
+      this.onSaid(run, answer);
     } catch (error) {
       if (error.status) dom.fill(this.sentence);
     }

@@ -1,5 +1,6 @@
 // From a panel's description and a run's curves to plotly's traces and layout. Pure: no DOM, no network.
 import { visible } from '../plain.js';
+import { bands } from '../findings/spans.js';
 import { fade, rewardHue } from './colors.js';
 
 const GAP = 0.17; // of the height, between the rows of one panel
@@ -90,7 +91,7 @@ function color(one, store, colors) {
   return colors.color(rewardHue(known < 0 ? one.place : known));
 }
 
-/** {traces, layout} of a panel. options: {smoothing, scale(step), xTitle, zoom, colors, t, narrow, revision}. */
+/** {traces, layout} of a panel. options: {smoothing, scale(step), xTitle, zoom, colors, t, narrow, revision, spans}. */
 export function figure(panel, store, options) {
   const shown = present(panel, store);
   const rows = panel.rows.map((_, i) => i).filter((i) => shown.some((one) => one.series.row === i));
@@ -102,7 +103,15 @@ export function figure(panel, store, options) {
     return alone(one) && named(one) ? made.map((trace) => ({ ...trace, showlegend: false })) : made;
   });
   traces.push(...marks(shown, rows, options));
-  return { traces, layout: layout(panel, rows, { ...options, legendLines: legendLines(traces, options.narrow) }) };
+  const made = layout(panel, rows, { ...options, legendLines: legendLines(traces, options.narrow) });
+  if (options.spans?.length) {
+    const last = Math.max(...shown.map(({ curve }) => curve.x[curve.x.length - 1]));
+    const tone = (severity) => options.colors.severity[severity];
+    const laid = bands(options.spans, panel.id, { last, scale: options.scale, tone, fade, font: made.font });
+    made.shapes = laid.shapes;
+    made.annotations = [...made.annotations, ...laid.annotations];
+  }
+  return { traces, layout: made };
 }
 
 function lines(one, panel, store, { smoothing, scale, colors, t }) {

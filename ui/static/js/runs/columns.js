@@ -2,6 +2,7 @@
 
 import { h, setText } from '../dom.js';
 import { DASH, ago, duration, number, percent } from '../format.js';
+import { showCount } from '../findings/panel.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 import * as state from '../state.js';
@@ -53,13 +54,14 @@ export const COLUMNS = [
   {
     key: 'state',
     sort: (run) => ORDER.indexOf(run.state),
-    make: () => [h('span', { class: 'badge' }, h('i', { 'aria-hidden': 'true' }), h('span', { class: 'r-state-word' })), h('span', { class: 'caption r-stage' })],
+    make: () => [h('span', { class: 'badge' }, h('i', { 'aria-hidden': 'true' }), h('span', { class: 'r-state-word' })), h('span', { class: 'caption r-stage' }), h('span', { class: 'caption r-findings', hidden: true })],
     show(cell, run) {
       cell.querySelector('.badge').dataset.state = run.state;
       setText(cell.querySelector('.r-state-word'), t(`state.${run.state}`));
       const at = !ENDED.has(run.state) && run.state !== 'queued' && run.stage ? t(`stage.${run.stage}`) : '';
       const waits = run.state === 'queued' && run.queue ? t('runs.queue_place', run.queue) : '';
       setText(cell.querySelector('.r-stage'), at || waits);
+      showCount(cell.querySelector('.r-findings'), run, t);
     },
   },
   {
