@@ -124,11 +124,11 @@ TEXTS: dict[str, Text] = {
         ko="모든 답변이 최저점이라 어드밴티지가 전부 0입니다. 지금 모델에는 아직 너무 어려운 프롬프트입니다.",
     ),
     "samples.means_tied": Text(
-        en="Dead: all totals are the same, neither highest nor lowest, so every advantage is 0.",
-        ko="최고점도 최저점도 아닌 같은 총점이라 어드밴티지가 전부 0입니다.",
+        en="Dead: all totals are the same, so every advantage is 0.",
+        ko="총점이 모두 같아 어드밴티지가 전부 0입니다.",
     ),
     # Group
-    "samples.back": Text(en="‹ All completions", ko="‹ 전체 답변"),
+    "samples.back": Text(en="‹ Back to the list", ko="‹ 목록으로"),
     "samples.previous": Text(en="Previous group", ko="이전 그룹"),
     "samples.next": Text(en="Next group", ko="다음 그룹"),
     "samples.previous_key": Text(en="Previous group (left arrow key)", ko="이전 그룹 (왼쪽 화살표 키)"),

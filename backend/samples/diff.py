@@ -23,7 +23,7 @@ WORD = re.compile(r"\d+|[^\W\d]+|\s+|.", re.DOTALL)
 class Difference:
     """`parts` in reading order: "=" in both, "+" only in this text, "-" only in the other, "~" in this text and not
     compared. "=", "+" and "~" together are this text to the letter. `cut`: there was more than is compared.
-    `alike`: the share of this text's and the other's characters that both have, 0..1."""
+    `alike`: of the characters of both that were compared, the share that both have, 0..1."""
 
     parts: Parts
     cut: bool
@@ -47,9 +47,9 @@ def compare(text: str, other: str) -> Difference:
     if cut:
         parts.append(("~", "".join(middle[MOST:])))
     parts.append(("=", "".join(mine[len(mine) - end :])))
-    same = sum(len(part) for mark, part in parts if mark == "=")
-    whole = len(text) + len(other)
-    return Difference(_joined(parts), cut, 1.0 if whole == 0 else 2 * same / whole)
+    size = {mark: sum(len(part) for kind, part in parts if kind == mark) for mark in "=+-"}
+    whole = 2 * size["="] + size["+"] + size["-"]
+    return Difference(_joined(parts), cut, 2 * size["="] / whole if whole else 1.0)
 
 
 def _common(a: list[str], b: list[str]) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from backend import views
+from backend.errors import Refused
 from backend.samples import shown
+from backend.text import Text
 from storage.explore import Explorer, SampleFilter, SampleHit
 
 MOST = 100  # completions of one page
@@ -17,7 +19,14 @@ def page(
     explorer: Explorer, run_id: str, wanted: SampleFilter, cursor: str | None, limit: int, newest_first: bool
 ) -> dict[str, Any]:
     """{"items", "cursor": of the next page or None, "searched", "of": groups looked at and in all}."""
-    found = explorer.find(run_id, wanted, cursor, max(1, min(limit, MOST)), newest_first, BUDGET_S)
+    try:
+        found = explorer.find(run_id, wanted, cursor, max(1, min(limit, MOST)), newest_first, BUDGET_S)
+    except (ValueError, OverflowError) as error:
+        if cursor is None:
+            raise
+        raise Refused(
+            Text(en="cursor: this is none that a page of samples gave.", ko="cursor: 샘플 목록이 준 값이 아닙니다.")
+        ) from error
     return {
         "items": [row(hit, wanted.text) for hit in found.hits],
         "cursor": found.cursor,

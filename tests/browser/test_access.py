@@ -18,6 +18,8 @@ PAGES = {
     "runs": ("tab=runs", "#runs-root table"),
     "new": ("tab=new", "#new-root .f-field"),
     "live": ("tab=live", "#live-view .chart-card, #live-view section.card"),
+    "samples": ("tab=samples", "#samples-list .s-body .s-row"),
+    "samples-group": ("tab=samples&step=3&place=1", "#samples-cards .s-card"),
     "evaluate": ("tab=evaluate", "#evaluate-root h1, #evaluate-root h2"),
     "chat": ("tab=chat", "#chat-root textarea"),
     "data": ("tab=data", "#data-root h1"),
@@ -142,7 +144,7 @@ def test_a_page_in_both_languages_and_themes_wide_and_narrow(
     assert spills + page.evaluate(SPILLS) == []
 
 
-@pytest.mark.parametrize("name", ["runs", "new", "live", "evaluate", "chat"])
+@pytest.mark.parametrize("name", ["runs", "new", "live", "samples", "samples-group", "evaluate", "chat"])
 def test_the_keyboard_goes_from_the_header_into_the_page_and_is_seen(
     page: Page, server: Server, run: str, name: str
 ) -> None:

@@ -87,7 +87,9 @@ def test_header_pages_and_address(page: Page, server: Server) -> None:
     page.goto(server.url)
     page.wait_for_selector(".studio-header nav a")
     names = page.locator(".studio-header nav a").all_inner_texts()
-    assert names == ["Runs", "New run", "Live", "Evaluate", "Chat", "Rewards", "Data"]
+    assert names == [
+        "Runs", "New run", "Live", "Samples", "Evaluate", "Compare", "Sweeps", "Chat", "Rewards", "Data",
+    ]  # fmt: skip
     for tab in ("new", "live", "runs"):
         page.click(f"#nav-{tab}")
         page.wait_for_selector(f"#page-{tab}", state="visible")
@@ -96,6 +98,26 @@ def test_header_pages_and_address(page: Page, server: Server) -> None:
     page.go_back()
     page.wait_for_selector("#page-live", state="visible")
     assert page.locator("#nav-live").get_attribute("aria-current") == "page"
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_every_page_of_the_header_can_be_reached_at_every_width(
+    page: Page, server: Server, width: int, language: str
+) -> None:
+    """From 1024 px on all of them are seen at once; on a telephone the row is scrolled, and the open page is in it."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{server.url}?tab=data&lang={language}")
+    page.wait_for_selector("#nav-data[aria-current=page]")
+    nav = page.locator(".studio-header nav")
+    page.wait_for_function(
+        "() => { const a = document.getElementById('nav-data').getBoundingClientRect(); "
+        "return a.left >= 0 && a.right <= innerWidth; }"
+    )
+    assert nav.evaluate("nav => nav.scrollWidth - nav.clientWidth") == 0 or width == 390
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+    tops = page.locator(".studio-header nav a").evaluate_all("all => all.map(a => a.offsetTop)")
+    assert len(set(tops)) == 1
 
 
 def test_theme_is_switched_in_place_and_remembered(page: Page, server: Server) -> None:

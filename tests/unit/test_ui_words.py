@@ -20,7 +20,7 @@ KEY = re.compile(r"""(?:\bt\(|\bt: |label\(\w+(?:\.\w+)*, |title: |body: |action
 
 def test_every_text_is_there_in_both_languages_with_the_same_blanks() -> None:
     for key, text in all_texts().items():
-        if key.partition(".")[0] not in {"app", "state", "stage", "live", "tile", "chart", "eval", "groups", "log"}:
+        if key.partition(".")[0] not in {"app", "state", "stage", "live", "tile", "chart", "eval", "groups", "log", "samples"}:
             continue
         assert text["en"], key
         assert not HANGUL.search(text["en"]), key
@@ -77,7 +77,9 @@ def test_bands_come_low_then_high_since_the_fill_reaches_to_the_one_before() -> 
 
 def test_every_tab_has_its_script_and_both_names() -> None:
     tabs = find_tabs()
-    assert [tab.id for tab in tabs] == ["runs", "new", "live", "evaluate", "chat", "rewards", "data"]
+    assert [tab.id for tab in tabs] == [
+        "runs", "new", "live", "samples", "evaluate", "compare", "sweeps", "chat", "rewards", "data",
+    ]  # fmt: skip
     for tab in tabs:
         assert (STATIC / "js" / tab.module).is_file()
         assert HANGUL.search(tab.title.ko)

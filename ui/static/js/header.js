@@ -114,17 +114,28 @@ function pages(tabs) {
     };
     return h('a', { id: `nav-${tab.id}`, t: tab.title, data: { tab: tab.id }, onclick: open });
   });
+  // On a narrow screen the row of pages is scrolled: the one that is open stands in it.
+  const seen = () => {
+    const link = links.find((one) => one.dataset.tab === document.body.dataset.tab);
+    if (!link || !nav.clientWidth) return;
+    const before = link.offsetLeft - nav.offsetLeft;
+    if (before < nav.scrollLeft || before + link.offsetWidth > nav.scrollLeft + nav.clientWidth) nav.scrollLeft = before + link.offsetWidth / 2 - nav.clientWidth / 2;
+  };
+  const nav = h('nav', { class: 'pages', tt: { 'aria-label': 'app.nav' } }, links);
   const mark = () => {
     for (const link of links) {
       link.href = state.link({ tab: link.dataset.tab });
       if (link.dataset.tab === document.body.dataset.tab) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
+    seen();
   };
   addEventListener('studio:tab', mark);
   state.onChange(mark);
+  onLanguage(seen);
+  new ResizeObserver(seen).observe(nav);
   mark();
-  return h('nav', { class: 'pages', tt: { 'aria-label': 'app.nav' } }, links);
+  return nav;
 }
 
 export function mount(root, tabs) {

@@ -1,7 +1,7 @@
 // One completion of a group: what it earned and why, and its text in one of three ways.
 import * as api from '../api.js';
 import { fill, h, toast } from '../dom.js';
-import { count, number, percent } from '../format.js';
+import { count, percent } from '../format.js';
 import { label } from '../i18n.js';
 import { rewardHue } from '../live/colors.js';
 import { plain, visible } from '../plain.js';
@@ -56,7 +56,7 @@ export class Card {
       const extracted = one.extracted[at] ?? null;
       const reason = one.reasons[at] ?? null;
       return h('div', { class: 's-rewards-one' },
-        h('dt', null, rewardName(run, name), weight !== undefined && weight !== 1 ? h('span', { class: 'caption num' }, ` × ${number(weight)}`) : null),
+        h('dt', null, rewardName(run, name), weight !== undefined && weight !== 1 ? h('span', { class: 'caption num' }, ` ×${Number(weight.toPrecision(3))}`) : null),
         h('dd', null,
           h('span', { class: 's-bar', 'aria-hidden': 'true' }, h('i', { class: value < 0 ? 'negative' : '', style: { width: `${share}%`, background: `var(--hue-${hue})` } })),
           h('b', { class: 'num' }, value === null ? h('span', { class: 'muted', t: 'samples.not_scored' }) : figure(one.rewards[at]))),

@@ -42,8 +42,12 @@ export class List {
 
   /** The menu of exports stands beside the filters, since it writes what they find. */
   async #exports(run) {
-    const { exportMenu } = await import('./export.js');
-    if (this.run.id === run.id) fill(this.filters.side, exportMenu(this.ctx, run, () => asked()));
+    try {
+      const { exportMenu } = await import('./export.js');
+      if (this.run.id === run.id) fill(this.filters.side, exportMenu(this.ctx, run, () => asked()));
+    } catch (error) {
+      console.warn(error.message); // the list works without it
+    }
   }
 
   get oldest() {
