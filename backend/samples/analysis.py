@@ -167,6 +167,7 @@ class Analysis:
 def _step(row: StepBudget, seconds: float | None) -> budget.StepTokens:
     return budget.StepTokens(
         row.step, row.by_kind, getattr(row, "truncated_by_kind", {}), row.completions, row.truncated,
+        row.truncated_tokens,
         getattr(row, "redone", 0), getattr(row, "redone_completions", 0), seconds,
     )  # fmt: skip
 

@@ -103,8 +103,8 @@ def prompt_view(found: PromptSummary) -> dict[str, Any]:
 
 
 def side(group: StoredGroup) -> dict[str, Any]:
-    """One asking with the best answer of its group: {"id", "step", "prompt", "prompt_format", "ground_truth", "dropped",
-    "size", "right", "judged", "best": {"text", "tokens", "truncated", "correct", "total"} | None}."""
+    """One asking with the best answer of its group: {"id", "step", "prompt", "prompt_format", "ground_truth",
+    "dropped", "size", "right", "judged", "best": {"text", "tokens", "truncated", "correct", "total"} | None}."""
     order = shown.best_first(group.completions)
     judged = [c.correct for c in group.completions if c.correct is not None]
     best = group.completions[order[0]] if order else None

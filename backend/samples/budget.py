@@ -34,8 +34,9 @@ MOST_STEPS = 1000  # points of the chart; a longer run is summed over equal span
 class StepTokens:
     """What one step sampled, in tokens: by kind of group, and of that what stands in cut-off completions.
 
-    `completions`, `cut`: how many there were and how many were cut off. `redone`: tokens that a resume took back, and
-    `redone_completions`; they are in no other number. `seconds`: of sampling, None where unknown.
+    `completions`, `cut`: how many there were and how many were cut off; `cut_all`: tokens of those. `redone`: tokens
+    that a resume took back, and `redone_completions`; they are in no other number. `seconds`: of sampling, None where
+    unknown.
     """
 
     step: int
@@ -43,6 +44,7 @@ class StepTokens:
     cut_tokens: Mapping[str, int]
     completions: int = 0
     cut: int = 0
+    cut_all: int = 0
     redone: int = 0
     redone_completions: int = 0
     seconds: float | None = None
@@ -160,7 +162,7 @@ def budget(rows: Sequence[StepTokens], use: Use) -> dict[str, Any]:
             "all_seconds": None if total.seconds is None else sum(total.seconds.values()),
             "completions": sum(row.completions for row in rows),
             "cut": sum(row.cut for row in rows),
-            "cut_tokens": sum(sum(row.cut_tokens.values()) for row in rows),
+            "cut_tokens": sum(row.cut_all for row in rows),
             "redone_completions": sum(row.redone_completions for row in rows),
             "taught": taught,
         },

@@ -1,6 +1,7 @@
 // One prompt over the whole run: solve rate at each asking, what became of it, the first and the latest answers.
 import { count, number, percent } from '../format.js';
 import { plain } from '../plain.js';
+import { csv } from '../evaluate/parts.js';
 import { Chart } from './chart.js';
 import { figure, mark, ours } from './parts.js';
 
@@ -23,7 +24,7 @@ export class Biography {
     this.askings = h('tbody');
     this.body = h('div', { class: 'sa-page', hidden: true },
       h('section', { class: 'card sa-card' }, h('p', { class: 'sa-said' }, this.state, ' ', this.said), this.prompt_text, this.truth),
-      h('section', { class: 'card sa-card' }, h('h2', { class: 'h3', t: 'smore.biography_chart' }), this.chart.root, h('p', { class: 'caption', t: 'smore.biography_click' })),
+      h('section', { class: 'card sa-card' }, h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: 'smore.biography_chart' }), csv(() => `prompt-${this.prompt}`, () => this.#rows())), this.chart.root, h('p', { class: 'caption', t: 'smore.biography_click' })),
       this.sides,
       h('details', { class: 'card sa-card' }, h('summary', { t: 'smore.askings' }), h('div', { class: 'table-wrap', tabIndex: 0, role: 'region', tt: { 'aria-label': 'smore.askings' } }, h('table', { class: 'table', id: 'sa-biography-table' },
         h('thead', {}, h('tr', {}, h('th', { t: 'app.step', scope: 'col' }), h('th', { class: 'num', t: 'smore.solved', scope: 'col' }), h('th', { class: 'num', t: 'smore.total_range', scope: 'col' }), h('th', { t: 'smore.kind', scope: 'col' }))), this.askings))));
@@ -64,6 +65,7 @@ export class Biography {
     const { ctx } = this;
     const { h, dom, i18n } = ctx;
     const { story, first, latest, groups } = found;
+    this.groups = groups;
     i18n.label(this.said, story.text);
     i18n.label(this.state, `smore.state_${story.state}`);
     this.state.dataset.state = story.state;
@@ -79,6 +81,10 @@ export class Biography {
       h('td', { class: 'num' }, group.solved === null ? '–' : `${group.solved}/${group.known}`),
       h('td', { class: 'num' }, group.low === group.high ? number(group.low) : `${number(group.low)} … ${number(group.high)}`),
       h('td', { t: `smore.kind_${group.kind}` })));
+  }
+
+  #rows() {
+    return [['step', 'group', 'kind', 'solved', 'judged', 'low', 'high'], ...this.groups.map((one) => [one.step, one.id, one.kind, one.solved, one.known, one.low, one.high])];
   }
 
   #prompt(group) {

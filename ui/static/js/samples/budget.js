@@ -107,7 +107,7 @@ export class Budget {
     return {
       traces,
       layout: {
-        barmode: 'stack', bargap: steps.step.length > 60 ? 0 : 0.1, hovermode: 'x unified', margin: { l: 52, r: 12, t: narrow ? 92 : 40, b: 40 },
+        barmode: 'stack', bargap: steps.step.length > 60 ? 0 : 0.1, hovermode: 'x unified', margin: { l: 52, r: 12, t: narrow ? 92 : 30, b: 40 },
         xaxis: { title: t('chart.x_step'), showgrid: false, nticks: narrow ? 5 : 10 },
         yaxis: { title: t(share ? 'smore.share' : `smore.unit_${this.unit}`), tickformat: share ? '.0%' : '~s', rangemode: 'tozero', ...(share ? { range: [0, 1] } : {}) },
       },

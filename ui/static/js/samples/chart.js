@@ -68,7 +68,7 @@ function frame(colors) {
   const font = { family: colors.font, size: 12, color: colors.muted };
   return {
     margin: { l: 52, r: 12, t: 28, b: 38 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font, showlegend: true,
-    legend: { orientation: 'h', x: 0, xanchor: 'left', y: 1, yanchor: 'bottom', font, itemwidth: 30, bgcolor: 'rgba(0,0,0,0)' },
+    legend: { orientation: 'h', traceorder: 'normal', x: 0, xanchor: 'left', y: 1, yanchor: 'bottom', font, itemwidth: 30, bgcolor: 'rgba(0,0,0,0)' },
     hoverlabel: { bgcolor: colors.surface, bordercolor: colors.line, font: { ...font, color: colors.ink } }, hovermode: 'closest', dragmode: 'zoom',
   };
 }

@@ -1,6 +1,7 @@
 // Advantages by step, and total reward against length, correctness and form (does the reward pay for the task?).
 import { count, number, percent } from '../format.js';
 import { fade } from '../live/colors.js';
+import { csv } from '../evaluate/parts.js';
 import { Chart, literal } from './chart.js';
 
 export class Plots {
@@ -15,8 +16,8 @@ export class Plots {
     this.select = h('select', { class: 'input', id: 'sa-scatter-x', onchange: () => { this.x = this.select.value; this.#scatter(); } });
     this.more = h('p', { class: 'caption' });
     this.body = h('div', { class: 'sa-page', hidden: true },
-      h('section', { class: 'card sa-card' }, h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: 'smore.advantage' })), this.narrows, this.heat.root, h('p', { class: 'caption', t: 'smore.advantage_help' })),
-      h('section', { class: 'card sa-card' }, h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: 'smore.scatter' }), h('span', { class: 'spacer' }), h('label', { class: 'sa-pick' }, h('span', { class: 'caption', t: 'smore.against' }), this.select)), this.goes, this.dots.root, this.more, h('p', { class: 'caption', t: 'smore.scatter_help' })));
+      h('section', { class: 'card sa-card' }, h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: 'smore.advantage' }), csv(() => `${this.run.id}-advantages`, () => this.#heatRows())), this.narrows, this.heat.root, h('p', { class: 'caption', t: 'smore.advantage_help' })),
+      h('section', { class: 'card sa-card' }, h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: 'smore.scatter' }), h('span', { class: 'spacer' }), h('label', { class: 'sa-pick' }, h('span', { class: 'caption', t: 'smore.against' }), this.select), csv(() => `${this.run.id}-reward-${this.x}`, () => this.#dotRows())), this.goes, this.dots.root, this.more, h('p', { class: 'caption', t: 'smore.scatter_help' })));
     root.append(this.problem, this.body);
   }
 
@@ -70,6 +71,7 @@ export class Plots {
         this.offered = offered;
         dom.fill(this.select, found.choices.map((one) => h('option', { value: one.x, ...(['tokens', 'correct'].includes(one.x) ? { t: `smore.x_${one.x}` } : {}) }, ['tokens', 'correct'].includes(one.x) ? null : literal(one.x))));
       }
+      this.drawn = found;
       this.select.value = x;
       ctx.i18n.label(this.goes, found.text);
       const { n } = found;
@@ -98,7 +100,7 @@ export class Plots {
   #dots(found, { colors, t }) {
     const { points } = found;
     const few = new Set(points.x).size <= 12; // a score of few values would be one dot on another
-    const wide = few ? 0.3 * smallest(points.x) : 0;
+    const wide = few ? 0.3 * smallest(points.x) : found.x === 'tokens' ? 0.35 : 0; // tokens are whole
     const tall = new Set(points.y).size <= 12 ? 0.3 * smallest(points.y) : 0;
     const side = (cut, name, symbol, hue) => {
       const rows = points.truncated.flatMap((one, i) => (one === cut ? [i] : []));
@@ -112,6 +114,16 @@ export class Plots {
     const title = ['tokens', 'correct'].includes(found.x) ? t(`smore.x_${found.x}`) : found.x;
     const ticks = found.x === 'correct' ? { tickvals: [0, 1], ticktext: [t('smore.wrong'), t('smore.right')] } : {};
     return { traces, layout: { xaxis: { title, zeroline: false, ...ticks }, yaxis: { title: t('smore.total'), zeroline: false } } };
+  }
+
+  #heatRows() {
+    const { spans, centres, share, n } = this.found;
+    return [['step', 'last_step', 'advantage', 'share', 'completions'], ...spans.flatMap(([first, last], i) => centres.map((centre, row) => [first, last, centre, share[i][row], n[i]]))];
+  }
+
+  #dotRows() {
+    const { x, points } = this.drawn;
+    return [['step', 'group', 'position', x, 'total', 'truncated'], ...points.x.map((value, i) => [points.step[i], points.group[i], points.index[i], value, points.y[i], points.truncated[i]])];
   }
 
   #sample({ customdata }) {
