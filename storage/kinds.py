@@ -12,6 +12,8 @@ TOLERANCE = 1e-6
 # Rewards that say whether an answer is right, in the order in which one is looked for. Their full score is 1.
 DECIDE_CORRECT = ("accuracy", "exact", "math", "choice", "code", "sql", "reasoning_gym")
 FULL = 1.0
+# A kind in the database is its place here.
+KINDS: tuple[GroupKind, ...] = ("live", "all_right", "all_wrong", "tied")
 
 
 def near(a: float, b: float) -> bool:

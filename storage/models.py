@@ -135,6 +135,26 @@ metric_chunk = Table(
     sqlite_autoincrement=True,
 )
 
+# What was asked, once a run: `digest` is of all the rest of the row.
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("key", Key, primary_key=True, autoincrement=True),
+    _run_key(),
+    Column("digest", LargeBinary, nullable=False),
+    Column("prompt_id", ExactText, nullable=False),
+    Column("text", PackedText, nullable=False),
+    Column("format", ExactText, nullable=False),
+    Column("ground_truth", PackedText),
+    UniqueConstraint("run_key", "digest"),
+    Index(None, "run_key", "prompt_id"),
+    sqlite_autoincrement=True,
+)
+
+# What a group amounts to; its completions are in the block of its run whose ids enclose its own. `kind` is a place in
+# storage.kinds.KINDS, `known` how many completions could be judged and `solved` how many of these were right, `low`
+# and `high` the totals' ends (NULL: none was scored), `distinct_texts` how many there are, `dropped` that the texts
+# were dropped by retention.
 sample_group = Table(
     "sample_group",
     metadata,
@@ -143,31 +163,41 @@ sample_group = Table(
     Column("attempt", Integer, nullable=False),
     Column("step", Key, nullable=False),
     Column("phase", ExactText, nullable=False),
-    Column("prompt_id", ExactText, nullable=False),
-    Column("prompt", PackedText, nullable=False),
-    Column("prompt_format", ExactText, nullable=False),
-    Column("ground_truth", PackedText),
-    Column("reward_names", JsonText, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("prompt_key", Key, ForeignKey("prompt.key"), nullable=False),
+    Column("kind", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("known", Integer, nullable=False),
+    Column("solved", Integer, nullable=False),
+    Column("truncated", Integer, nullable=False),
+    Column("tokens", Key, nullable=False),
+    Column("truncated_tokens", Key, nullable=False),
+    Column("low", ExactFloat),
+    Column("high", ExactFloat),
+    Column("distinct_texts", Integer, nullable=False),
+    Column("dropped", Boolean(create_constraint=False), nullable=False),
     Index(None, "run_key", "id"),
     Index(None, "run_key", "step"),
+    Index(None, "prompt_key"),
     sqlite_autoincrement=True,
 )
 
-completion = Table(
-    "completion",
+# The completions of the groups `first_id` to `last_id` of a run, see storage.blocks. Blocks of a run do not overlap.
+# `settled`: of the size that stays; others are joined by storage.pack. `size`: bytes of its texts unpacked.
+sample_block = Table(
+    "sample_block",
     metadata,
     Column("id", Key, primary_key=True, autoincrement=True),
-    Column("group_id", Key, ForeignKey("sample_group.id"), nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("text", PackedText, nullable=False),
-    Column("tokens", Integer, nullable=False),
-    Column("truncated", Boolean(create_constraint=False), nullable=False),
-    Column("rewards", JsonText, nullable=False),
-    Column("total", ExactFloat),
-    Column("advantage", ExactFloat),
-    # What each reward extracted and why it gave its score: [extracted, reasons], NULL where there is neither.
-    Column("verdicts", PackedJson),
-    UniqueConstraint("group_id", "position"),
+    _run_key(),
+    Column("first_id", Key, nullable=False),
+    Column("last_id", Key, nullable=False),
+    Column("groups", Integer, nullable=False),
+    Column("completions", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("settled", Boolean(create_constraint=False), nullable=False),
+    Column("numbers", LargeBinary, nullable=False),
+    Column("texts", LargeBinary, nullable=False),
+    Index(None, "run_key", "last_id"),
     sqlite_autoincrement=True,
 )
 

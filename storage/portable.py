@@ -31,17 +31,19 @@ from storage.columns import ENCODE
 from storage.db import Database
 from storage.insert import unavailable
 from storage.liveness import bounds, is_live
+from storage.portable_groups import Groups, document_of
 from storage.portable_json import exact, plain
 from storage.reader import _attempts, run_key
 from storage.records import ENDED
 from storage.runs import delete_run
+from storage.samples import group_rows, with_completions
 
 FORMAT = "grpo-studio-run"
 VERSION = 1
 PIECE = 64
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
 LARGEST = 200_000_000  # bytes of a file unpacked: a small one may hold a great many
-OWN = frozenset({"id", "key", "run_key", "deleted", "group_id", "evaluation_id"})
+OWN = frozenset({"id", "key", "run_key", "deleted", "evaluation_id"})
 SIMPLE: Mapping[str, Table] = {"attempt": m.attempt, "event": m.event, "result": m.result}
 
 
@@ -89,7 +91,7 @@ def load(db: Database, path: Path) -> str:
                 _read(connection, head["run"], lines)
         except NotARun:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError, StatementError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatementError) as error:
             if isinstance(error, StatementError) and unavailable(error):
                 raise
             raise NotARun(f"{path}: not a recorded run ({error!r})") from error
@@ -158,16 +160,15 @@ def _parts(connection: Connection, key: int, groups_every: int) -> Iterator[dict
 
 def _groups(connection: Connection, key: int, groups_every: int) -> Iterator[dict[str, Any]]:
     limits = bounds(_attempts(connection, key))
-    g, c = m.sample_group.c, m.completion.c
+    g = m.sample_group.c
     found = connection.execute(select(g.id, g.attempt, g.phase, g.step).where(g.run_key == key).order_by(g.id)).all()
     live = [row for row in found if is_live(limits, row.attempt, row.phase, row.step)]
     ends = {step for phase in {row.phase for row in live} for step in _ends(live, phase)}
-    for ident, _, phase, step in live:
-        if step % groups_every and (phase, step) not in ends:
-            continue
-        row = connection.execute(select(m.sample_group).where(g.id == ident)).one()
-        rows = connection.execute(select(m.completion).where(c.group_id == ident).order_by(c.position))
-        yield {"is": "group", **_columns(row), "completions": [_columns(one) for one in rows]}
+    kept = [row.id for row in live if not row.step % groups_every or (row.phase, row.step) in ends]
+    for at in range(0, len(kept), PIECE):
+        rows = connection.execute(group_rows().where(g.id.in_(kept[at : at + PIECE])).order_by(g.id)).all()
+        for group in with_completions(connection, key, rows):
+            yield {"is": "group", **document_of(group)}
 
 
 def _ends(live: list[Any], phase: str) -> set[tuple[str, int]]:
@@ -218,12 +219,14 @@ def _read(connection: Connection, row: Mapping[str, Any], lines: Iterator[dict[s
     key: int = connection.execute(insert(m.run).values(values).returning(m.run.c.key)).scalar_one()
     curves: dict[tuple[str, str], int] = {}
     evaluation: int | None = None
+    groups = Groups(connection, key)
     count = 1
     for document in lines:
         kind = str(document.get("is"))
         if kind == "end":
             if document["lines"] != count:
                 raise NotARun(f"{document['lines']} lines were written, {count} are here")
+            groups.end()
             return
         count += 1
         if kind in SIMPLE:
@@ -231,7 +234,7 @@ def _read(connection: Connection, row: Mapping[str, Any], lines: Iterator[dict[s
         elif kind == "series":
             _curve(connection, key, document, curves)
         elif kind == "group":
-            _group(connection, key, document)
+            groups.put(document)
         elif kind == "evaluation":
             made = insert(m.evaluation).values(_known(m.evaluation, document) | {"run_key": key})
             evaluation = connection.execute(made.returning(m.evaluation.c.id)).scalar_one()
@@ -251,14 +254,6 @@ def _curve(connection: Connection, key: int, document: dict[str, Any], curves: d
     rows = [{**common, "step": step, "value": value, "at": at} for step, value, at in along]
     if rows:
         connection.execute(insert(m.metric), rows)
-
-
-def _group(connection: Connection, key: int, document: dict[str, Any]) -> None:
-    made = insert(m.sample_group).values(_known(m.sample_group, document) | {"run_key": key})
-    group = connection.execute(made.returning(m.sample_group.c.id)).scalar_one()
-    rows = [_known(m.completion, one) | {"group_id": group} for one in document["completions"]]
-    if rows:
-        connection.execute(insert(m.completion), rows)
 
 
 def _known(table: Table, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class Reader:
             rows = connection.execute(new.where(c.run_key == key, c.id > after).order_by(c.id).limit(limit)).all()
             if not rows:
                 return after, []
-            limits = _limits(connection, key)
+            limits = limits_of(connection, key)
             names = self._curves(connection, key, {row.series_id for row in rows})
             points = [
                 MetricPoint(row.id, row.step, *names[row.series_id], row.value, row.attempt, row.at) for row in rows
@@ -111,7 +111,7 @@ class Reader:
             newest = select(func.max(m.metric.c.id)).where(m.metric.c.run_key == key)
             cursor = connection.execute(newest).scalar() or 0
             wanted = self._named(connection, key, names)
-            return cursor, read_curves(connection, key, _limits(connection, key), wanted)
+            return cursor, read_curves(connection, key, limits_of(connection, key), wanted)
 
         cursor, curves = self._with(run_id, (0, {}), read)
         thinned = {name: thin(curve, max_points) for name, curve in curves.items()}
@@ -122,7 +122,7 @@ class Reader:
 
         def read(connection: Connection, key: int) -> dict[Name, MetricPoint]:
             names = self._named(connection, key, None)
-            found = latest_ids(connection, key, names, _limits(connection, key))
+            found = latest_ids(connection, key, names, limits_of(connection, key))
             rows = connection.execute(select(m.metric).where(m.metric.c.id.in_(found))).all()
             best: dict[Name, MetricPoint] = {}
             for row in rows:
@@ -139,7 +139,7 @@ class Reader:
 
         def read(connection: Connection, key: int) -> dict[Name, Any]:
             wanted = {k: v for k, v in self._named(connection, key, None).items() if v[0] == phase}
-            return read_curves(connection, key, _limits(connection, key), wanted)
+            return read_curves(connection, key, limits_of(connection, key), wanted)
 
         curves = self._with(run_id, {}, read)
         places = {name: 0 for _, name in curves}
@@ -169,12 +169,12 @@ class Reader:
         """Groups with an id above `after`, of one step or phase if given, each with its completions in order."""
         chosen = {"after": after, "step": step, "phase": phase, "newest_first": newest_first, "limit": limit}
         return self._with(
-            run_id, [], lambda connection, key: find_groups(connection, key, _limits(connection, key), **chosen)
+            run_id, [], lambda connection, key: find_groups(connection, key, limits_of(connection, key), **chosen)
         )
 
     def completions(self, run_id: str) -> Iterator[StoredGroup]:
         """All groups, oldest first, read a piece at a time."""
-        return all_groups(self._db, lambda connection: run_key(connection, run_id), _limits)
+        return all_groups(self._db, lambda connection: run_key(connection, run_id), limits_of)
 
     # --- events, evaluations ---
 
@@ -192,7 +192,7 @@ class Reader:
         """Oldest first; done twice for one moment and step, the later one. `begun`: those too that have no end yet."""
 
         def read(connection: Connection, key: int) -> list[Evaluation]:
-            limits = _limits(connection, key)
+            limits = limits_of(connection, key)
             rows = connection.execute(
                 select(m.evaluation).where(m.evaluation.c.run_key == key).order_by(m.evaluation.c.id)
             )
@@ -252,7 +252,8 @@ def _attempts(connection: Connection, key: int, run_id: str = "") -> list[Attemp
     return [Attempt(run_id, r.number, r.resume_step, r.started_at, r.changed, r.phase) for r in rows]
 
 
-def _limits(connection: Connection, key: int) -> Bounds:
+def limits_of(connection: Connection, key: int) -> Bounds:
+    """Where the records of each attempt of a run end to hold."""
     return bounds(_attempts(connection, key))
 
 

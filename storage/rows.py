@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -10,14 +9,13 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from storage import models as m
 from storage.batch import Batch, Evaluated, EvaluatedPart, Happening, Metrics, Progress, Record, Result, weight
-from storage.records import Completion, EvaluationItem, Generation
+from storage.records import EvaluationItem, Generation
 from storage.runs import add_event
+from storage.sampled import Prompts, add_generations
 
 # Built once: a statement costs more to build than to run.
 ADD_METRICS = insert(m.metric)
 ADD_SERIES = insert(m.series).returning(m.series.c.id, sort_by_parameter_order=True)
-ADD_COMPLETIONS = insert(m.completion)
-ADD_GROUP = insert(m.sample_group).returning(m.sample_group.c.id)
 
 
 class RunGone(Exception):
@@ -29,9 +27,11 @@ class Rows:
 
     def __init__(self) -> None:
         self._series: dict[int, dict[tuple[str, str], int]] = {}
+        self._prompts = Prompts()
 
     def forget(self) -> None:
         self._series.clear()
+        self._prompts.forget()
 
     def write(self, connection: Connection, batch: Batch) -> int:
         """Insert the batch within the caller's transaction unless it is in already; the rows written.
@@ -45,9 +45,13 @@ class Rows:
             raise RunGone(batch.run_id)
         if not _advance(connection, batch, row.key):
             return 0
+        generations: list[Generation] = []
         for record in batch.records:
-            if not isinstance(record, Metrics):
+            if isinstance(record, Generation):
+                generations.append(record)
+            elif not isinstance(record, Metrics):
                 self._one(connection, row.key, batch, record)
+        add_generations(connection, row.key, batch.attempt, generations, self._prompts)
         self._metrics(connection, row.key, batch)
         return sum(weight(record) for record in batch.records)
 
@@ -81,9 +85,7 @@ class Rows:
         return known
 
     def _one(self, connection: Connection, key: int, batch: Batch, record: Record) -> None:
-        if isinstance(record, Generation):
-            _generation(connection, key, batch.attempt, record)
-        elif isinstance(record, Happening):
+        if isinstance(record, Happening):
             add_event(connection, key, record.kind, record.message, record.level, record.data, record.at)  # type: ignore[arg-type]
         elif isinstance(record, Evaluated | EvaluatedPart):
             _evaluation(connection, key, batch.attempt, record)
@@ -107,29 +109,6 @@ def _advance(connection: Connection, batch: Batch, key: int) -> bool:
         return False
     connection.execute(insert(m.writer_mark).values(writer=batch.writer, run_key=key, seq=batch.seq))
     return True
-
-
-def _generation(connection: Connection, key: int, attempt: int, generation: Generation) -> None:
-    rows: list[dict[str, Any]] = []
-    names = list(generation.reward_names)
-    for group in generation.groups:
-        row = {
-            "run_key": key, "attempt": attempt, "step": generation.step, "phase": generation.phase,
-            "prompt_id": group.prompt_id, "prompt": group.prompt, "prompt_format": group.prompt_format,
-            "ground_truth": group.ground_truth, "reward_names": names,
-        }  # fmt: skip
-        rows += _completions(connection.execute(ADD_GROUP, row).scalar_one(), group.completions)
-    if rows:
-        connection.execute(ADD_COMPLETIONS, rows)
-
-
-def _completions(group_id: int, completions: Sequence[Completion]) -> Iterable[dict[str, Any]]:
-    for position, c in enumerate(completions):
-        yield {
-            "group_id": group_id, "position": position, "text": c.text, "tokens": c.tokens,
-            "truncated": c.truncated, "rewards": list(c.rewards), "total": c.total, "advantage": c.advantage,
-            "verdicts": [c.extracted, c.reasons] if c.extracted or c.reasons else None,
-        }  # fmt: skip
 
 
 def _evaluation(connection: Connection, key: int, attempt: int, record: Evaluated | EvaluatedPart) -> None:

@@ -19,7 +19,8 @@ SETTABLE = frozenset(
     }
 )  # fmt: skip
 CHUNK = 5000  # rows a transaction
-PARENTS = 200  # groups or evaluations a transaction
+PARENTS = 200  # evaluations a transaction
+BLOCKS = 100  # blocks of completions a transaction: they are large
 
 
 def create_run(
@@ -222,13 +223,13 @@ def _insert_attempt(
 
 
 def _purge_key(db: Database, key: int) -> None:
-    _purge_children(db, m.sample_group, m.completion.c.group_id, key)
     _purge_children(db, m.evaluation, m.evaluation_item.c.evaluation_id, key)
     for table in _OF_A_RUN:
         ident = table.primary_key.columns[0]
+        chunk = BLOCKS if table is m.sample_block else CHUNK
         while True:
             with db.begin() as connection:
-                piece = select(ident).where(table.c.run_key == key).limit(CHUNK)
+                piece = select(ident).where(table.c.run_key == key).limit(chunk)
                 if not connection.execute(delete(table).where(ident.in_(piece))).rowcount:
                     break
     with db.begin() as connection:
@@ -248,4 +249,7 @@ def _purge_children(db: Database, parent: Table, reference: Column[Any], key: in
 
 
 # Children before parents.
-_OF_A_RUN = (m.result, m.metric_chunk, m.metric, m.series, m.event, m.writer_mark, m.attempt)
+_OF_A_RUN = (
+    m.sample_block, m.sample_group, m.prompt, m.result, m.metric_chunk, m.metric, m.series, m.event, m.writer_mark,
+    m.attempt,
+)  # fmt: skip

@@ -11,7 +11,15 @@ from storage import models as m
 from storage.db import Database
 
 # Bytes of a row beside its texts and arrays: the numbers, the row's head, and its places in the indexes.
-ROW = {"metric": 95, "metric_chunk": 60, "sample_group": 70, "completion": 60, "event": 60, "evaluation": 150}
+ROW = {
+    "metric": 95,
+    "metric_chunk": 60,
+    "sample_group": 85,
+    "sample_block": 60,
+    "prompt": 80,
+    "event": 60,
+    "evaluation": 150,
+}
 ITEM = 60
 
 
@@ -39,14 +47,7 @@ def _queries() -> Sequence[Any]:
         joined = select(run.id, func.sum(size)).join_from(m.run, table, table.c.run_key == run.key)
         return joined.group_by(run.id)
 
-    group, completion = m.sample_group.c, m.completion.c
-    texts = _length(completion.text) + _length(completion.rewards) + _length(completion.verdicts)
-    completions = (
-        select(run.id, func.sum(texts + ROW["completion"]))
-        .join_from(m.run, m.sample_group, group.run_key == run.key)
-        .join(m.completion, completion.group_id == group.id)
-        .group_by(run.id)
-    )
+    block, prompt = m.sample_block.c, m.prompt.c
     item = m.evaluation_item.c
     items = (
         select(run.id, func.sum(_length(item.prompt) + _length(item.completion) + _length(item.details) + ITEM))
@@ -58,8 +59,9 @@ def _queries() -> Sequence[Any]:
     return [
         by_run(m.metric, literal(ROW["metric"])),
         by_run(m.metric_chunk, _length(chunk.steps) + _length(chunk.points) + ROW["metric_chunk"]),
-        by_run(m.sample_group, _length(group.prompt) + _length(group.ground_truth) + ROW["sample_group"]),
-        completions,
+        by_run(m.sample_group, literal(ROW["sample_group"])),
+        by_run(m.sample_block, _length(block.numbers) + _length(block.texts) + ROW["sample_block"]),
+        by_run(m.prompt, _length(prompt.text) + _length(prompt.ground_truth) + ROW["prompt"]),
         by_run(m.event, _length(event.message) + _length(event.data) + ROW["event"]),
         by_run(m.evaluation, literal(ROW["evaluation"])),
         items,

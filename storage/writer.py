@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from storage.batch import Evaluated, EvaluatedPart, Metrics, Result, happening, writable
+from storage.batch import Evaluated, EvaluatedPart, Metrics, Result, happening, weight, writable
 from storage.db import Database
 from storage.insert import insert_batch
+from storage.pack import pack
 from storage.pending import Pending
 from storage.records import Evaluation, EvaluationItem, Generation, Level
 from storage.rollup import PIECE, roll_up
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 BUSY_S = 0.5
 RETRY_S = 1.0  # so long the spill file gets all without asking a database that did not answer
 CLOSING_S = 0.05  # between two tries to end
+PACKED = 256  # rows of samples between two looks at whether their blocks fill a large one
 RESCUE_S = 20.0  # for what the writer's thread, held up in the database, leaves in memory at the end
 THREAD = "writer"  # the beginning of its name
 KEEP_ROWS = 500_000  # rows held in memory when database and spill file both fail; beyond, the oldest go
@@ -52,6 +54,7 @@ class Writer:
         self._bad: set[str] = set()
         self._told = 0  # of the dropped rows, those that an event has told of
         self._unrolled = PIECE  # rows since the last look at what can be rolled up
+        self._unpacked = 0  # rows of samples since the last look at their blocks
         self._retry_at = 0.0
         self._aside_at = 0.0
         self._gone, self._answers = False, True  # the run; the database, when it was asked last
@@ -205,6 +208,9 @@ class Writer:
         if self._unrolled >= PIECE // 4 and not self._time_is_up():
             self._unrolled = 0
             roll_up(self._db, self.run_id)
+        if self._unpacked >= PACKED and not self._time_is_up():
+            self._unpacked = 0
+            pack(self._db, self.run_id)
 
     def _insert(self) -> None:
         """Batch after batch; where they are too many for half a second, the rest waits in the file."""
@@ -212,6 +218,7 @@ class Writer:
         self._cut()
         while (batch := self._pending.first()) is not None:
             self._unrolled += insert_batch(self._db, self._rows, batch)
+            self._unpacked += sum(weight(record) for record in batch.records if isinstance(record, Generation))
             with self._turn:
                 if self._left:
                     return

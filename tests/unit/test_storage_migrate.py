@@ -153,16 +153,17 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) ->
     connection = sqlite3.connect(path)
     connection.executescript((PROJECT / "tests" / "data" / "studio-0001.sql").read_text(encoding="utf-8"))
     connection.close()
-    before = rows(path, "SELECT id, text, rewards, total FROM completion")
+    before = rows(path, "SELECT id FROM sample_group ORDER BY id"), rows(path, "SELECT count(*) FROM completion")
     migrate(f"sqlite:///{path}")
-    assert rows(path, "SELECT id, text, rewards, total FROM completion") == before
+    assert rows(path, "SELECT id FROM sample_group ORDER BY id") == before[0]
+    assert rows(path, "SELECT sum(completions) FROM sample_block") == before[1]
     (copy,) = tmp_path.glob("studio.db.before-0001-*.backup")
     assert rows(copy, "SELECT version_num FROM alembic_version") == [("0001",)]
     db = Database(f"sqlite:///{path}")
     first, second = Reader(db).groups(RUN, newest_first=False)
     assert [c.text for c in second.completions] == ["한글 답 <answer>3</answer>", "x" * 300]
     assert {(c.extracted, c.reasons) for group in (first, second) for c in group.completions} == {((), ())}
-    fresh = Completion("3", 1, False, (1.0, None), 1.0, 0.5, ("3", None), ("equal", "no gold: 한글"))
+    fresh = Completion("3", 1, False, (1.0, None), 1.0, 0.5, ("3", None), ("equal", "no gold: 한글"), True)
     group = Group("row-3", "1+2", "text", "3", (fresh,))
     writer = Writer(f"sqlite:///{path}", RUN, 1, tmp_path / "spill.jsonl", 0.02)
     writer.generation(Generation(3, "train", ("accuracy", "format"), (group,)))
