@@ -37,7 +37,19 @@ from backend.text import Text
 
 __all__ = ["Argument", "Failure", "Reward", "RewardSpec", "check_args", "get", "names", "score_rows", "spec"]
 
-NOT_REWARDS = {"base", "call", "effective", "extract", "inline", "isolated", "reasons", "said", "signature", "verdict"}
+NOT_REWARDS = {
+    "base",
+    "call",
+    "effective",
+    "extract",
+    "inline",
+    "isolated",
+    "reasons",
+    "said",
+    "signature",
+    "task",
+    "verdict",
+}
 
 
 def names() -> list[str]:
