@@ -42,7 +42,7 @@ def alike(a: str, b: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    bare = BLANKS.sub("", text.replace("−", "-").replace("，", ",")).strip(".").casefold().strip("\"'`*")
+    bare = BLANKS.sub("", text.replace("−", "-").replace("，", ",")).rstrip(".").casefold().strip("\"'`*")
     if NUMBER.fullmatch(bare) and len(bare) <= 60:
         return str(Fraction(bare))
     ratio = RATIO.fullmatch(bare)

@@ -7,13 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from backend.config.rules.base import Facts as Surroundings
 from backend.config.rules.base import RULES
+from backend.config.rules.base import Facts as Surroundings
 from backend.config.schema import FIELDS, RunConfig
 from backend.diagnosis.base import Change
 from backend.diagnosis.records import Facts
 from backend.diagnosis.rules._settings import differs
-
 
 ROWS = frozenset({"dataset_args", "sft_args"})
 

@@ -101,5 +101,5 @@ RULE = Rule(
     severity="critical",
     means="stalled",
     check=check,
-    symptoms=("Z1", "Z2", "Z3", "Z5", "D1", "C2", "C4", "E1", "R3"),
+    symptoms=("Z1", "Z2", "Z3", "Z5", "D1", "C2", "C4", "R3"),
 )
