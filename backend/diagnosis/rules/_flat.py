@@ -17,7 +17,8 @@ from backend.diagnosis.rules._since_start import Measure, held_out, measure, spa
 from backend.diagnosis.stats import change, slope
 
 LEAST = 0.05  # of the range: a gain surely below it is none
-AHEAD = 0.1  # of the range: what the trend would bring by the planned end; more is slow, not flat
+AHEAD = 0.1  # of the range: what the trend could bring by the planned end; more is slow, not flat
+SURER, FALLS = 1.31, 1.58  # half widths: 99%, and 99.9% on one side, since a rule that looks often is often unlucky
 FEWEST = 20  # logged steps
 MOST = 100_000  # more steps than this are no answer
 
@@ -25,7 +26,8 @@ MOST = 100_000  # more steps than this are no answer
 @dataclass(frozen=True, slots=True)
 class Trend:
     """`gain` over the `steps` logged so far with its 95% half width, and the mean of the latest steps, in shares of the
-    reward's range. `flat`: surely not rising; `rising`: surely not flat. `need`: steps until it can be told."""
+    reward's range. `rising`: surely not flat. `flat`: the interval is narrow and ends below LEAST, and its upper end
+    carried on to the planned end stays below AHEAD; or it falls for sure. `need`: steps until it can be told."""
 
     gain: float
     half: float
@@ -52,7 +54,9 @@ def trend(window: Window, what: Measure | None = None) -> Trend | None:
         return None
     gain, half = found.value * n, found.half * n
     rising = gain - half > 0 or _stepped_up(shares) or _rising_now(shares) or _held_out_up(window)
-    surely = gain + half < LEAST and not rising and gain * _planned(window) < AHEAD
+    level = half <= LEAST and gain + half < LEAST and (gain + SURER * half) * _planned(window) < AHEAD
+    falls = gain + FALLS * half < 0
+    surely = (level or falls) and not rising
     now = float(shares[-max(10, n // 10) :].mean())
     return Trend(gain, half, n, now, surely, rising, None if surely or rising else _need(window, gain, half, n))
 
@@ -100,8 +104,14 @@ def _planned(window: Window) -> float:
 
 
 def _need(window: Window, gain: float, half: float, n: int) -> int | None:
-    """Steps until the half width is LEAST less what was gained (at least half of LEAST): it falls as steps^-1/2."""
-    wanted = max(LEAST / 2, LEAST - max(0.0, gain))
+    """Steps until the interval is narrow enough, its half width falling as steps^-1/2; or, where it is, until what the
+    trend could bring by the planned end is small enough to be called nothing."""
+    total = window.facts.total_steps
     a_log = max(1.0, window.step / n)
-    need = math.ceil(n * ((half / wanted) ** 2 - 1) * a_log)
-    return None if need > MOST else max(1, need)
+    need = math.ceil(n * ((half / LEAST) ** 2 - 1) * a_log)
+    if need <= 0:
+        need = math.ceil(n * ((half / max(LEAST / 2, LEAST - max(0.0, gain))) ** 2 - 1) * a_log)
+        if total:
+            ahead = math.ceil(total * (gain + SURER * half) / AHEAD) - window.step
+            need = min(max(need, ahead), max(0, total - window.step))
+    return None if need > MOST or need <= 0 else need

@@ -11,7 +11,8 @@ with greedy ones, which gains in training and not held out. So with a task rewar
 held-out one, too.
 
 Simulated (tests/unit/test_diagnosis_trends.py):
-SIMULATED
+with evaluations of 128 rows every 10 steps, none of 40 healthy runs of 60 steps fired (rising alike, level, solved from
+the start); of 20 whose held-out rows fall from .7 to .5 while training rises, 20 did.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def _fire(window: Window, held: HeldOut, what: Measure, rose: Estimate) -> Readi
     text = Text(
         f"In training the {'accuracy' if what == 'task' else 'reward'} rose by {percent(rose.value)} of its range, "
         f"and on {held.n} held-out rows it did not follow. {seen} there: {moved}.",
-        f"학습에서는 {'정확도' if what == 'task' else '보상'}가 범위의 {percent(rose.value)}만큼 올랐지만 "
+        f"학습에서는 {'정확도가' if what == 'task' else '보상이'} 범위의 {percent(rose.value)}만큼 올랐지만 "
         f"평가 문제 {held.n}개에서는 오르지 않았습니다. 평가 {seen_ko}: {moved}.",
     )
     evidence = {
@@ -156,7 +157,7 @@ def _causes(window: Window, held: HeldOut) -> tuple[tuple[Cause, ...], tuple[Cha
             f"보상이 가장 높은 답변 {found.top}개 중 {found.hits}개는 답이 아닙니다(규칙 H2).",
         )
         causes.append((Cause("exploit", text), ()))
-    paid = held.reward is not None and held.reward[1] > 0 and not held.rewards
+    paid = held.reward is not None and held.reward[1] > 0 and not held.rewards and held.low <= 0
     if not facts.decides or paid:
         text = Text(
             "The reward pays for something other than right answers"

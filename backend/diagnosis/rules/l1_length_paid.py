@@ -5,7 +5,7 @@ is 40% above the start's, and neither held-out rows nor the task in training are
 how reasoning grows, and stays silent.
 
 Simulated (tests/unit/test_diagnosis_trends.py):
-SIMULATED
+none of 30 runs whose answers grow by 60% for no reward fired, and none of 10 whose paid length grows as the task rises.
 """
 
 from __future__ import annotations
