@@ -5,7 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("bench.recorder", "bench.reader", "bench.page", "bench.overhead", "bench.math", "bench.sandbox")
+BENCHMARKS = (
+    "bench.recorder",
+    "bench.reader",
+    "bench.explorer",
+    "bench.page",
+    "bench.overhead",
+    "bench.math",
+    "bench.sandbox",
+)
 
 
 def main() -> int:
