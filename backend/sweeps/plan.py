@@ -111,6 +111,9 @@ class Plan:
                 if note.kind == "warn" or (note.kind == "inert" and note.field in self.asked.axes):
                     one = found.setdefault(note.text.en, {**note.to_json(), "points": 0})
                     one["points"] += 1
+        for one in found.values():
+            if one["kind"] == "inert":  # the note says nothing of a value that is the default: it does as little
+                one["points"] += sum(_is_default(point, one["field"]) for point in self.good)
         same = len(self.good) - len({_identity(point) for point in self.good})
         if same:
             text = Text(
@@ -119,6 +122,11 @@ class Plan:
             )
             found[text.en] = {"kind": "warn", "field": None, "text": text.to_json(), "code": "same", "points": same}
         return list(found.values())
+
+
+def _is_default(point: Planned, name: str) -> bool:
+    assert point.check is not None
+    return getattr(point.check.config, name, None) == config.defaults().get(name)
 
 
 def _identity(point: Planned) -> str:

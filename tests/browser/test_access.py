@@ -20,6 +20,8 @@ PAGES = {
     "live": ("tab=live", "#live-view .chart-card, #live-view section.card"),
     "samples": ("tab=samples", "#samples-list .s-body .s-row"),
     "samples-group": ("tab=samples&step=3&place=1", "#samples-cards .s-card"),
+    "sweeps": ("tab=sweeps", "#sweeps-root h1"),
+    "sweeps-new": ("tab=sweeps&sweep=new", "#sweeps-form [data-add]"),
     "evaluate": ("tab=evaluate", "#evaluate-root h1, #evaluate-root h2"),
     "chat": ("tab=chat", "#chat-root textarea"),
     "data": ("tab=data", "#data-root h1"),

@@ -14,13 +14,15 @@ from ui.tabs import find_tabs
 from ui.text import all_texts
 
 HANGUL = re.compile("[가-힣]")
-SAME = {"app.name", "app.unknown", "stage.grpo", "chart.csv", "chart.png"}  # the same word in both
+SAME = {"app.name", "app.unknown", "stage.grpo", "chart.csv", "chart.png", "sweeps.csv"}  # the same word in both
+CHECKED = {"app", "state", "stage", "live", "tile", "chart", "eval", "groups", "log", "samples", "sweeps"}
+READ = ("js", "js/live", "js/sweeps")  # folders of scripts whose keys are looked for
 KEY = re.compile(r"""(?:\bt\(|\bt: |label\(\w+(?:\.\w+)*, |title: |body: |action: |toast\()'([a-z_]+\.[a-z_]+)'""")
 
 
 def test_every_text_is_there_in_both_languages_with_the_same_blanks() -> None:
     for key, text in all_texts().items():
-        if key.partition(".")[0] not in {"app", "state", "stage", "live", "tile", "chart", "eval", "groups", "log", "samples"}:
+        if key.partition(".")[0] not in CHECKED:
             continue
         assert text["en"], key
         assert not HANGUL.search(text["en"]), key
@@ -33,7 +35,8 @@ def test_every_key_that_the_scripts_name_exists() -> None:
     known = all_texts()
     named = {
         (path.name, key)
-        for path in [*STATIC.joinpath("js").glob("*.js"), *STATIC.joinpath("js/live").glob("*.js")]
+        for folder in READ
+        for path in STATIC.joinpath(folder).glob("*.js")
         for key in KEY.findall(path.read_text(encoding="utf-8"))
     }
     assert len(named) > 40

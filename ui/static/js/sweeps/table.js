@@ -58,7 +58,7 @@ export class Table {
       const found = one[key];
       setText(cell.querySelector('.sw-value'), found ? write(found.value) : DASH);
       setText(cell.querySelector('.sw-interval'), RANGED.has(key) ? interval(key, found) : '');
-      const several = found && one.seeds > 1 && known(found.least) && found.least !== found.most;
+      const several = found && one.seeds > 1 && known(found.least) && write(found.least) !== write(found.most);
       setText(cell.querySelector('.sw-seeds'), several ? t('sweeps.seeds_range', { low: write(found.least), high: write(found.most) }) : '');
     }
     const bad = one.not_finite ? t('sweeps.not_finite', { n: one.not_finite }) : '';
