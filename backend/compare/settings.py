@@ -34,19 +34,31 @@ def differences(runs: Sequence[Run]) -> list[dict[str, Any]]:
         if field in NO_SETTING:
             continue
         values = [value(run, field) for run in runs]
-        if len({_key(each) for each in values if each is not UNKNOWN}) < 2:
-            continue
         meta = SETTINGS[field]
-        rows.append(
-            {
-                "field": field,
-                "label": meta.label.to_json(),
-                "group": meta.group,
-                "values": [None if each is UNKNOWN else each for each in values],
-                "known": [each is not UNKNOWN for each in values],
-            }
-        )
+        for name, parts in _parts(field, values):
+            if len({_key(each) for each in parts if each is not UNKNOWN}) < 2:
+                continue
+            rows.append(
+                {
+                    "field": name,
+                    "label": meta.label.to_json(),
+                    "group": meta.group,
+                    "values": [None if each is UNKNOWN else each for each in parts],
+                    "known": [each is not UNKNOWN for each in parts],
+                }
+            )
     return rows
+
+
+def _parts(field: str, values: Sequence[Any]) -> list[tuple[str, Sequence[Any]]]:
+    """(name, values): a setting that holds names and values (dataset_args) one name at a time, dataset_args.rows."""
+    if not all(each is UNKNOWN or isinstance(each, Mapping) for each in values):
+        return [(field, values)]
+    names = dict.fromkeys(name for each in values if isinstance(each, Mapping) for name in each)
+    return [
+        (f"{field}.{name}", [each.get(name) if isinstance(each, Mapping) else each for each in values])
+        for name in names
+    ]
 
 
 def seeds(runs: Sequence[Run]) -> list[list[int]]:

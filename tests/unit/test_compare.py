@@ -63,6 +63,16 @@ def test_only_what_differs_is_listed_with_defaults_filled_in() -> None:
     assert differences([run(max_steps=10), run(max_steps=10.0)]) == []
 
 
+def test_a_setting_with_parts_is_told_by_the_parts_that_differ() -> None:
+    rows = differences(
+        [run(dataset_args={"rows": 10, "digits": 2}), run(dataset_args={"rows": 20, "digits": 2}), run()]
+    )
+    assert [(row["field"], row["values"]) for row in rows] == [
+        ("dataset_args.rows", [10, 20, None]),
+        ("dataset_args.digits", [2, 2, None]),
+    ]
+
+
 def test_what_a_run_from_elsewhere_does_not_tell_differs_from_nothing() -> None:
     rows = differences([run(temperature=0.5, beta=0.1), run(attached="/x", beta=0.2)])
     assert [(row["field"], row["values"], row["known"]) for row in rows] == [("beta", [0.1, 0.2], [True, True])]
