@@ -77,6 +77,10 @@ TEXTS: dict[str, Text] = {
     "sweeps.leave_out": Text("Leave these {n} points out and run the others", "이 점 {n}개를 빼고 나머지만 실행"),
     "sweeps.would_do": Text("would do", "가능한 값"),
     "sweeps.plan_warns": Text("{n} of {all} points", "점 {all}개 중 {n}개"),
+    "sweeps.inert": Text(
+        "{field} changes nothing here, so its values make the same run: {why}",
+        "{field}은(는) 여기서 효과가 없어 값을 바꿔도 같은 실행입니다: {why}",
+    ),
     "sweeps.why_empty": Text("Nothing to vary yet.", "아직 바꿀 필드가 없습니다."),
     "sweeps.why_refused": Text(
         "Some points break a rule: change their values or leave them out.",

@@ -28,7 +28,7 @@ def states(studio: Studio, sweep_id: str) -> list[str]:
 
 
 def wait_over(studio: Studio, sweep_id: str) -> dict[str, Any]:
-    wait_for(lambda: set(states(studio, sweep_id)) <= OVER, 60, 0.1, what="the sweep to end")
+    wait_for(lambda: set(states(studio, sweep_id)) <= OVER, 240, 0.1, what="the sweep to end")
     return studio.services.sweeps.show(sweep_id)
 
 

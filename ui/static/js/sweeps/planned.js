@@ -41,6 +41,9 @@ export class Planned {
   pending() {
     this.root.dataset.stale = '';
     this.start.disabled = true;
+    if (this.plan) return;
+    fill(this.figures, h('p', { class: 'muted', t: 'app.loading' }));
+    fill(this.why);
   }
 
   refused(error) {
@@ -64,7 +67,7 @@ export class Planned {
     this.leaving.hidden = bad === 0 || runs === 0;
     if (bad) label(this.leaveWords, 'sweeps.leave_out', { n: count(bad) });
     fill(this.rules, bad ? h('h3', { t: 'sweeps.plan_refused', vars: { n: count(bad), all: count(of) } }) : null, plan.rules.map((rule) => this.#rule(rule)));
-    fill(this.warnings, plan.warnings.map((one) => h('li', null, h('span', { t: one.text }), ' ', one.points < runs ? h('span', { class: 'caption', t: 'sweeps.plan_warns', vars: { n: count(one.points), all: count(runs) } }) : null)));
+    fill(this.warnings, plan.warnings.map((one) => h('li', null, one.kind === 'inert' ? h('span', { t: 'sweeps.inert', vars: { field: one.field, why: one.text } }) : [one.field ? h('code', null, one.field) : null, ' ', h('span', { t: one.text })], ' ', one.points < runs ? h('span', { class: 'caption', t: 'sweeps.plan_warns', vars: { n: count(one.points), all: count(runs) } }) : null)));
     fill(this.audit);
     this.#button(runs === 0 ? 'sweeps.why_none' : bad && !this.leavesOut ? 'sweeps.why_refused' : null);
   }
