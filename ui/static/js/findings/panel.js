@@ -125,7 +125,8 @@ export class Findings {
     this.#fill('symptoms', symptoms.length, (body) => this.#list(body, symptoms));
     this.#fill('cleared', cleared.length, (body) => this.#list(body, cleared));
     this.#fill('untold', untold.length, (body) => this.#untold(body, untold));
-    this.onSpans(fired.concat(cleared).map((one) => ({ id: one.id, severity: one.severity, title: one.title, from: one.since_step, to: one.cleared_step })));
+    // What another finding explains would only darken the same steps.
+    this.onSpans(standing.concat(cleared).map((one) => ({ id: one.id, severity: one.severity, title: one.title, from: one.since_step, to: one.cleared_step })));
   }
 
   #count(standing) {

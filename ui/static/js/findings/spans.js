@@ -9,7 +9,7 @@ export const chartsOf = (id) => CHARTS[id] ?? CHARTS[id[0]] ?? [];
 
 /** Plotly's shapes and annotations for one panel: a faint band from a finding's first step to its end, its id on top.
  * `last`: the newest step; `scale` from steps to x; `tone(severity)` gives a colour as #rrggbb. */
-export function bands(spans, panel, { last, scale, tone, fade, font }) {
+export function bands(spans, panel, { last, scale, tone, fade, font, surface }) {
   const mine = spans.filter((span) => chartsOf(span.id).includes(panel));
   const shapes = mine.map((span) => ({
     type: 'rect', xref: 'x', yref: 'paper', layer: 'below', line: { width: 0 }, fillcolor: fade(tone(span.severity), span.to === null ? 0.1 : 0.05),
@@ -22,7 +22,7 @@ export function bands(spans, panel, { last, scale, tone, fade, font }) {
   // Several that begin close to each other stand one under the other.
   const annotations = mine.map((span, i) => ({
     text: span.id, x: scale(span.from), y: 1, xref: 'x', yref: 'paper', xanchor: 'left', yanchor: 'top', xshift: 2, yshift: -13 * (i % 4),
-    showarrow: false, font: { ...font, color: tone(span.severity) },
+    showarrow: false, bgcolor: surface, borderpad: 1, font: { ...font, color: tone(span.severity) },
   }));
   return { shapes: [...shapes, ...edges], annotations };
 }

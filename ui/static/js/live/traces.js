@@ -107,7 +107,7 @@ export function figure(panel, store, options) {
   if (options.spans?.length) {
     const last = Math.max(...shown.map(({ curve }) => curve.x[curve.x.length - 1]));
     const tone = (severity) => options.colors.severity[severity];
-    const laid = bands(options.spans, panel.id, { last, scale: options.scale, tone, fade, font: made.font });
+    const laid = bands(options.spans, panel.id, { last, scale: options.scale, tone, fade, font: made.font, surface: options.colors.surface });
     made.shapes = laid.shapes;
     made.annotations = [...made.annotations, ...laid.annotations];
   }
