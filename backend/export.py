@@ -12,7 +12,7 @@ import io
 import math
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import yaml
@@ -59,9 +59,9 @@ def metrics_csv(reader: Reader, run_id: str) -> Iterator[str]:
     latest = reader.latest(run_id)
     phases = ("train", "eval") if any(phase == "train" for phase, _ in latest) else ("sft",)
     names = _ordered({name for phase, name in latest if phase in phases})
-    yield _row(["step", *(safe_header(name) for name in names)])
+    yield csv_row(["step", *(safe_header(name) for name in names)])
     for step, values in _by_step(reader, run_id, phases):
-        yield _row([str(step), *(cell(values.get(name)) for name in names)])
+        yield csv_row([str(step), *(cell(values.get(name)) for name in names)])
 
 
 def _by_step(reader: Reader, run_id: str, phases: tuple[str, ...]) -> Iterator[tuple[int, dict[str, float]]]:
@@ -96,10 +96,15 @@ def cell(value: float | None) -> str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
-def _row(cells: list[str]) -> str:
+def csv_row(cells: Sequence[str]) -> str:
+    """One row, ended by a line feed.
+
+    Python before 3.13 quotes only the characters of the writer's own line end, and a bare carriage return in a cell
+    would begin a row of its own, formula and all: so the writer is told both.
+    """
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+    csv.writer(line, lineterminator="\r\n").writerow(cells)
+    return line.getvalue()[:-2] + "\n"
 
 
 def completions_jsonl(reader: Reader, run_id: str) -> Iterator[str]:

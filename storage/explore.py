@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Select, func, not_, select
 
 from storage import models as m
 from storage.db import Database
@@ -169,11 +169,15 @@ class Explorer:
             c = m.sample_group.c
             live = live_rows(limits_of(connection, key), c.attempt, c.phase, c.step)
             sums = [func.sum(column) for column in (c.size, c.tokens, c.truncated, c.truncated_tokens)]
-            mine = select(c.step, c.kind, func.count(), *sums).where(c.run_key == key, c.phase == TRAIN, live)
+            all_of_it = select(c.step, c.kind, func.count(), *sums).where(c.run_key == key, c.phase == TRAIN)
+            by_kind = all_of_it.group_by(c.step, c.kind).order_by(c.step)
             steps: dict[int, list[Any]] = {}
-            for row in connection.execute(mine.group_by(c.step, c.kind).order_by(c.step)):
+            for row in connection.execute(by_kind.where(live)):
                 steps.setdefault(row[0], []).append(row)
-            return [_step(step, rows) for step, rows in steps.items()]
+            lost: dict[int, list[Any]] = {}
+            for row in connection.execute(by_kind.where(not_(live))):
+                lost.setdefault(row[0], []).append(row)
+            return [_step(step, steps.get(step, []), lost.get(step, [])) for step in sorted({*steps, *lost})]
 
         return self._with(run_id, [], read)
 
@@ -232,10 +236,12 @@ def _by_id(connection: Connection, query: Select[Any], ids: list[int]) -> list[A
     return list(connection.execute(query.where(c.id.in_(ids)).order_by(c.id))) if ids else []
 
 
-def _step(step: int, rows: list[Any]) -> StepBudget:
-    """Rows of (step, kind, groups, completions, tokens, truncated completions, their tokens)."""
-    tokens, counts = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+def _step(step: int, rows: list[Any], redone: list[Any]) -> StepBudget:
+    """Rows of (step, kind, groups, completions, tokens, truncated completions, their tokens): live ones, and those that
+    a resume took back."""
+    tokens, counts, cut_tokens = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
     for row in rows:
-        tokens[KINDS[row[1]]], counts[KINDS[row[1]]] = int(row[4]), row[2]
+        tokens[KINDS[row[1]]], counts[KINDS[row[1]]], cut_tokens[KINDS[row[1]]] = int(row[4]), row[2], int(row[6])
     groups, completions, spent, cut, lost = (sum(int(row[n]) for row in rows) for n in range(2, 7))
-    return StepBudget(step, groups, completions, spent, tokens, counts, cut, lost)
+    again, of = sum(int(row[4]) for row in redone), sum(int(row[3]) for row in redone)
+    return StepBudget(step, groups, completions, spent, tokens, counts, cut, lost, cut_tokens, again, of)

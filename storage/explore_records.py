@@ -104,7 +104,9 @@ class Biography:
 
 @dataclass(frozen=True)
 class StepBudget:
-    """Where one step's tokens went. `by_kind`: tokens of its groups by kind; `groups_by_kind`: how many there are."""
+    """Where one step's tokens went. `by_kind`: tokens of its groups by kind; `groups_by_kind`: how many there are;
+    `truncated_by_kind`: tokens of truncated completions. `redone` tokens of `redone_completions` were sampled here by
+    an attempt that a resume took back: they are in no other number, and a step may have only such ones."""
 
     step: int
     groups: int
@@ -114,6 +116,9 @@ class StepBudget:
     groups_by_kind: dict[str, int]
     truncated: int
     truncated_tokens: int
+    truncated_by_kind: dict[str, int] = field(default_factory=dict)
+    redone: int = 0
+    redone_completions: int = 0
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -80,15 +78,13 @@ class Analysis:
         found = self.budget(run_id)
         steps, parts = found["steps"], found["parts"]
         timed = steps["seconds"] is not None
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
         names = [f"tokens_{part}" for part in parts] + ([f"seconds_{part}" for part in parts] if timed else [])
-        writer.writerow(["step", "last_step", *names])
+        made = [export.csv_row(["step", "last_step", *names])]
         for i, step in enumerate(steps["step"]):
             row = [steps["tokens"][part][i] for part in parts]
             row += [round(steps["seconds"][part][i], 4) for part in parts] if timed else []
-            writer.writerow([step, steps["last"][i], *row])
-        return out.getvalue()
+            made.append(export.csv_row([str(cell) for cell in (step, steps["last"][i], *row)]))
+        return "".join(made)
 
     # --- plots ---
 
@@ -166,10 +162,16 @@ class Analysis:
 
 def _step(row: StepBudget, seconds: float | None) -> budget.StepTokens:
     return budget.StepTokens(
-        row.step, row.by_kind, getattr(row, "truncated_by_kind", {}), row.completions, row.truncated,
+        row.step,
+        row.by_kind,
+        row.truncated_by_kind,
+        row.completions,
+        row.truncated,
         row.truncated_tokens,
-        getattr(row, "redone", 0), getattr(row, "redone_completions", 0), seconds,
-    )  # fmt: skip
+        row.redone,
+        row.redone_completions,
+        seconds,
+    )
 
 
 def use_of(run: Run) -> budget.Use:

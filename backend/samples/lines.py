@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.export import FORMULA, cell
+from backend.export import FORMULA, cell, csv_row
 from storage.explore import GroupHead, SampleHit
 from storage.records import Completion, EvaluationItem, StoredGroup
 
@@ -122,11 +120,11 @@ def table(lines: Iterable[Line], reward_names: Sequence[str]) -> Iterator[str]:
     """CSV without a byte order mark, as the other exports: a column a reward, then what it extracted. A text that a
     spreadsheet would run as a formula gets an apostrophe in front, what no UTF-8 can hold is written as \\uXXXX."""
     columns = [f"reward:{name}" for name in reward_names]
-    yield _row([*FIXED, *(text(name) for name in columns), "extracted"])
+    yield csv_row([*FIXED, *(text(name) for name in columns), "extracted"])
     for line in lines:
         rewards = [cell(line.rewards.get(name)) for name in reward_names]
         said = "; ".join(f"{name}: {value}" for name, value in line.extracted.items() if value is not None)
-        yield _row([*(_cell(line.values[name]) for name in FIXED), *rewards, text(said)])
+        yield csv_row([*(_cell(line.values[name]) for name in FIXED), *rewards, text(said)])
 
 
 def _cell(value: Any) -> str:
@@ -145,9 +143,3 @@ def text(value: str) -> str:
     """A text that no spreadsheet runs and any reader of UTF-8 takes."""
     safe = value.replace("\0", "\\u0000").encode("utf-8", "backslashreplace").decode("utf-8")
     return f"'{safe}" if safe.startswith(STARTS) else safe
-
-
-def _row(cells: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
