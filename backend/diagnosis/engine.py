@@ -9,8 +9,8 @@ that is read back: it sees nothing beyond the step it is asked for.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backend.diagnosis.base import SEVERITIES, Finding, Reading, Rule, Severity, State, When, unknown
@@ -191,16 +191,38 @@ class Engine:
                 s.last,
                 s.cleared,
                 s.reading or Reading("hold"),
-                next(
-                    (rule.id for rule in standing.values() if s.rule.id in rule.symptoms and s.state == "fired"), None
-                ),
+                _explains(s.rule, standing) if s.state == "fired" else None,
             )
             for s in found
         ]
         return sorted(
-            made,
+            _with_roots(made),
             key=lambda f: (f.state != "fired", f.because_of is not None, SEVERITIES.index(f.severity), f.since_step),
         )
+
+
+def _explains(rule: Rule, standing: Mapping[str, Rule]) -> str | None:
+    """The standing rule that explains this one; of several the one that nothing else explains."""
+    found = [other for other in standing.values() if rule.id in other.symptoms]
+    roots = [other for other in found if not any(other.id in each.symptoms for each in standing.values())]
+    return next((other.id for other in roots or found), None)
+
+
+def _with_roots(findings: list[Finding]) -> list[Finding]:
+    """The same, but where findings explain each other in a circle the one that came first explains the rest: what
+    stands must never be hidden whole."""
+    by = {f.rule.id: f for f in findings}
+    for start in list(by):
+        circle: list[str] = []
+        at: str | None = start
+        while at is not None and at not in circle:
+            circle.append(at)
+            at = by[at].because_of
+        if at is not None:
+            circle = circle[circle.index(at) :]
+            first = min(circle, key=lambda i: (by[i].since_step, SEVERITIES.index(by[i].severity)))
+            by[first] = replace(by[first], because_of=None)
+    return list(by.values())
 
 
 def _severity(rule: Rule, reading: Reading | None) -> Severity:

@@ -2,15 +2,17 @@
 ..., broken because ..., cannot tell yet.
 
 The order: what is broken cannot be judged; then what was measured on held-out rows; then whether what rises is what was
-wanted; then the gain of the reward (first against last steps, Welch, claimed at 99%, shown at 95%); then what holds it
-up. So the sentence never contradicts a finding: a run that rises while groups are dead is learning and says what holds
-it back, and one that does not rise names the finding that explains it.
+wanted (the task's own reward, where there are others beside it); then the gain of the reward (first against last steps,
+Welch, claimed at 99%, shown at 95%); then what holds it up. So the sentence never contradicts a finding: a run that
+rises while groups are dead is learning and says what holds it back, and one that does not rise names the finding that
+explains it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from backend.diagnosis.base import Finding
@@ -49,10 +51,11 @@ def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     standing = [f for f in engine.findings() if f.state == "fired" and f.because_of is None]
     rewards = records.window(engine.last_step).reward
     found, held_out = gain(rewards.values), _held_out(records)
+    task = _task(engine)
     scale = _scale(records)
     steps = max(rewards.steps, default=0)
-    state, because, needs = _judge(found, held_out, standing, scale, len(rewards.values), steps)
-    text = _sentence(state, because, needs, found, held_out, standing, steps, ended)
+    state, because, needs = _judge(found, task, held_out, standing, scale, len(rewards.values), steps)
+    text = _sentence(state, because, needs, found, task, held_out, standing, steps, ended)
     return {
         "state": state,
         "text": text.to_json(),
@@ -73,8 +76,36 @@ def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The gain of the task's own reward, beside others; `solved`: there is not much left to gain."""
+
+    name: str
+    gain: Gain
+    solved: bool
+
+    @property
+    def rose(self) -> bool:
+        return self.gain.sure and self.gain.change > 0
+
+
+def _task(engine: Engine) -> Task | None:
+    """None without a task reward, where it is the only one, and before there are enough steps."""
+    facts = engine.records.facts
+    if facts.task is None or len(facts.reward_names) < 2:
+        return None
+    name = facts.reward_names[facts.task]
+    found = gain(engine.records.window(engine.last_step).curve(f"rewards/{name}/mean").values)
+    if found is None:
+        return None
+    bounds = facts.bounds[facts.task] if facts.task < len(facts.bounds) else None
+    solved = bounds is not None and found.last >= bounds[0] + SOLVED * (bounds[1] - bounds[0])
+    return Task(name, found, solved)
+
+
 def _judge(
     found: Gain | None,
+    task: Task | None,
     held_out: HeldOut | None,
     standing: Sequence[Finding],
     scale: tuple[float, float] | None,
@@ -94,7 +125,19 @@ def _judge(
         if stalled is not None and stalled.severity in GRAVE:
             return "not_learning", stalled, None
         return "cannot_tell", None, max(1, 2 * SMALLEST_WINDOW - logged)
+    if task is not None and task.rose and not (found.sure and found.change < 0):
+        slow = _slow(found, scale, steps) and _slow(task.gain, None, steps) and not task.solved
+        return ("learning_slowly" if slow else "learning"), None, None
     if found.sure and found.change > 0:
+        if stalled is not None and stalled.severity in GRAVE:
+            return "not_learning", stalled, None
+        if task is not None and not task.solved:
+            # What rises is something beside the task: the finding that says so, or more steps, must tell.
+            mild = next((f for f in standing if f.rule.means == "doubtful" and f.severity != "info"), None)
+            because = mild or stalled
+            return (
+                ("not_learning", because, None) if because else ("cannot_tell", None, _needed(task.gain, None, logged))
+            )
         return ("learning_slowly" if _slow(found, scale, steps) else "learning"), None, None
     if found.sure:
         return "not_learning", stalled, None
@@ -151,6 +194,7 @@ def _sentence(
     because: Finding | None,
     needs: int | None,
     found: Gain | None,
+    task: Task | None,
     held_out: HeldOut | None,
     standing: Sequence[Finding],
     steps: int,
@@ -167,6 +211,10 @@ def _sentence(
     if steps == 0:
         return Text(en=f"{en}: {NO_STEP.en}.", ko=f"{ko}: {NO_STEP.ko}.")
     moved = _moved(found, steps)
+    if task is not None and not task.rose and found is not None and found.sure and found.change > 0 and not task.solved:
+        aside = task.gain
+        beside = f"{number(aside.first)} → {number(aside.last)} ({signed(aside.change)} ± {number(aside.half)})"
+        moved = Text(en=f"{moved.en}, but {task.name} {beside}", ko=f"{moved.ko}, 그러나 {task.name} {beside}")
     if state == "cannot_tell":
         if found is None:
             en += f" after {steps:,} steps" + ("" if ended else f": a first answer needs {needs} more")
@@ -174,8 +222,10 @@ def _sentence(
         else:
             more = "" if ended or needs is None else f"; about {needs:,} more steps would tell"
             more_ko = "" if ended or needs is None else f" (약 {needs:,}스텝 더 필요)"
-            en += f": {moved.en} is within the noise{more}"
-            ko += f": {moved.ko}, 잡음 범위 안입니다{more_ko}"
+            noise = "" if found.sure else " is within the noise"
+            noise_ko = "" if found.sure else ", 잡음 범위 안입니다"
+            en += f": {moved.en}{noise}{more}"
+            ko += f": {moved.ko}{noise_ko}{more_ko}"
     elif found is not None:
         join, join_ko = ("; ", ". ") if because is not None else (": ", ": ")
         en, ko = f"{en}{join}{moved.en}", f"{ko}{join_ko}{moved.ko}"

@@ -122,6 +122,37 @@ def test_costs_and_notes_are_no_headline(means: str) -> None:
     assert "thing" not in found["text"]["en"]
 
 
+def two(total: list[float], task: list[float], *rules: Rule) -> dict:
+    made = Records(Facts({}, ("accuracy", "format"), (1.0, 0.5), ((0.0, 1.0), (0.0, 1.0)), task=0, decides=True))
+    for step, (reward, right) in enumerate(zip(total, task, strict=True), start=1):
+        made.add_metrics(step, {"reward": reward, "rewards/accuracy/mean": right})
+    return headline(replay(made, rules, False))
+
+
+def test_a_reward_that_rises_beside_the_task_is_no_learning() -> None:
+    rising, flat = noisy(0.3, 0.6, 60), noisy(0.2, 0.2, 60)
+    found = two(rising, flat, rule("doubtful", "warn", id="A1"))
+    assert (found["state"], found["because"]) == ("not_learning", "A1")
+    assert "but accuracy 0.19 → 0.20" in found["text"]["en"]
+    alone = two(rising, flat)
+    assert alone["state"] == "cannot_tell"
+    assert alone["needs"]
+    assert two(rising, noisy(0.1, 0.5, 60), rule("doubtful", "warn", id="A1"))["state"] == "learning"
+    assert two(rising, noisy(0.97, 0.97, 60, 0.01))["state"] == "learning", "the task is solved; the rest may rise"
+
+
+def test_a_grave_stall_outranks_a_total_that_crept_up() -> None:
+    stalled = rule("stalled", "critical", id="R3")
+    found = two(noisy(0.15, 0.25, 60, 0.01), [0.0] * 60, stalled)
+    assert (found["state"], found["because"]) == ("not_learning", "R3")
+    assert said(noisy(0.15, 0.25, 60, 0.01), stalled)["state"] == "not_learning"
+
+
+def test_a_task_that_rises_under_a_flat_total_is_learning() -> None:
+    assert two(noisy(0.5, 0.5, 60), noisy(0.2, 0.6, 60))["state"] == "learning"
+    assert two(noisy(0.6, 0.2, 60), noisy(0.2, 0.6, 60))["state"] == "not_learning"
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(-2, 2) | st.just(float("nan")), max_size=60),
