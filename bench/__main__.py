@@ -11,6 +11,7 @@ BENCHMARKS = (
     "bench.explorer",
     "bench.page",
     "bench.overhead",
+    "bench.diagnosis",
     "bench.math",
     "bench.sandbox",
 )

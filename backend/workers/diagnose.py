@@ -90,7 +90,7 @@ class Diagnosis:
         self._faults, self._seen, self._asked, self._told = 0, 0, 0, 0
         self._evaluated: set[int] = set()
         self._began = time.monotonic()
-        self.spent = 0.0  # seconds of a core
+        self.spent, self.skipped = 0.0, 0  # seconds of a core; steps that were not asked about one by one
         self._stored, self._changed, self._fresh = 0.0, False, False
         self._thread = threading.Thread(target=self._loop, name="diagnosis", daemon=True)
         self._thread.start()
@@ -233,6 +233,7 @@ class Diagnosis:
             return
         self._asked, self._fresh = step, True
         if behind or self._over():
+            self.skipped += 1
             engine.last_step = max(engine.last_step, step)
             return
         self._changed = engine.step(step) or self._changed

@@ -130,7 +130,8 @@ export class Top {
   /** Ask for the sentence when the run moved, and never more than a tenth of the time it costs. */
   async headline(run, force = false) {
     const { api, dom, i18n } = this.ctx;
-    const moved = JSON.stringify([run.id, run.last_step, run.state, run.stage]);
+    // An ended run's row changes when its records have been judged (again).
+    const moved = JSON.stringify([run.id, run.last_step, run.state, run.stage, run.ended_at ? run.revision : 0]);
     if (!force && (moved === this.step || performance.now() - this.asked < this.wait)) return;
     this.asked = performance.now();
     this.wait = 60_000;

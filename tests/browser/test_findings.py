@@ -1,0 +1,131 @@
+"""Findings on Live, over a recorded run of real training whose reward was hacked: what is seen, its samples, its change
+in a new run, and its span on the charts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from backend.settings import PROJECT, Settings
+from storage.db import Database
+from storage.portable import load
+from tests.browser.conftest import Server, open_page
+
+HANGUL = re.compile("[가-힣]")
+
+
+@pytest.fixture(scope="module")
+def hacked(server: Server) -> Iterator[str]:
+    """A run that has no report: it is judged when the page asks."""
+    db = Database(Settings(server.home).database_url)
+    yield load(db, PROJECT / "configs" / "recordings" / "hacked.jsonl.gz")
+    db.close()
+
+
+def opened(page: Page, server: Server, run: str, lang: str = "en", more: str = "") -> Page:
+    page.goto(f"{server.url}?run={run}&tab=live&lang={lang}{more}")
+    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings|진단 \d+건"))
+    return page
+
+
+def test_the_sentence_and_the_findings_agree_and_show_their_numbers(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)
+    expect(page.locator("#live-headline")).to_contain_text("Did not learn: the reward rises, right answers do not")
+    assert page.locator("#findings").is_hidden()
+    page.click("#live-findings")
+    first = page.locator("#findings .fi-list > .fi-one").first
+    assert first.get_attribute("data-finding") == "A2"
+    assert first.get_attribute("data-severity") == "critical"
+    assert "Critical" in first.locator(".fi-severity").inner_text()
+    assert "since step 80" in first.locator("header").inner_text()
+    assert "100% → 18%" in first.inner_text()
+    assert first.locator(".fi-causes li").count() >= 1
+    first.locator("summary", has_text="Numbers").click()
+    assert first.locator(".fi-evidence tr").count() > 1
+    # What another one explains is folded away, and says by what it is explained.
+    page.locator(".fi-symptoms > summary").click()
+    assert "explained by A2" in page.locator(".fi-symptoms [data-finding=H1]").inner_text()
+    page.click("#live-findings")
+    assert page.locator("#findings").is_hidden()
+
+
+def test_both_languages_without_a_reload_and_no_overflow_on_a_telephone(
+    browser: Browser, server: Server, hacked: str
+) -> None:
+    page = open_page(browser, viewport={"width": 390, "height": 900})
+    opened(page, server, hacked, "ko")
+    page.click("#live-findings")
+    assert HANGUL.search(page.locator("[data-finding=A2] h3").inner_text())
+    assert "심각" in page.locator("[data-finding=A2] .fi-severity").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.click("#language-switch [data-lang=en]")
+    assert page.locator("[data-finding=A2] h3").inner_text() == "The reward rises, right answers do not"
+    assert not page.watched.faults  # type: ignore[attr-defined]
+    page.context.close()
+
+
+def test_a_sample_opens_on_its_page(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)
+    page.click("#live-findings")
+    link = page.locator("[data-finding=A2] .fi-sample").first
+    place = re.search(r"step (\d+), group (\d+)", link.inner_text())
+    assert place is not None
+    link.click()
+    page.wait_for_url(re.compile(r"tab=samples"))
+    assert re.search(rf"[?&]step={place[1]}(&|$)", page.url)
+    group = re.search(r"[?&]group=(\d+)", page.url)
+    assert group is not None
+    of_step = server.call("GET", f"/api/runs/{hacked}/samples?step={place[1]}&limit=64")["groups"]
+    assert int(group[1]) == sorted(one["id"] for one in of_step)[int(place[2]) - 1]
+
+
+def test_a_finding_marks_its_span_on_the_charts_it_speaks_of(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)
+    page.wait_for_function("document.querySelector('#chart-reward')?.layout?.shapes?.length >= 2")
+    shapes = page.evaluate("document.querySelector('#chart-reward').layout.shapes.map((s) => [s.type, s.x0, s.x1])")
+    assert ["rect", 80, 120] in shapes
+    named = page.evaluate("document.querySelector('#chart-reward').layout.annotations.map((a) => a.text)")
+    assert "A2" in named
+    assert page.evaluate("document.querySelector('#chart-signal')?.layout?.annotations?.some((a) => a.text === 'Z3')")
+
+
+def test_a_change_is_applied_to_a_new_run_that_has_it(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)
+    page.click("#live-findings")
+    page.locator("[data-finding=A2] .fi-apply").click()
+    expect(page.locator(".f-notice")).to_contain_text("with the change of A2")
+    assert "from=" not in page.url, "a reload must not lay the change over what the person does next"
+    assert page.locator("[data-applied]").count() >= 1
+    assert page.locator("[data-field=rewards]").get_attribute("data-applied") is not None
+    page.wait_for_selector("#f-start:not([disabled])")
+    page.watched.expect_failures = True  # type: ignore[attr-defined]  # the checks before a start may ask first
+    page.click("#f-start")
+    page.wait_for_selector("#f-anyway, #live-view:not([hidden])")
+    if page.locator("#f-anyway").is_visible():
+        page.click("#f-anyway")
+    page.wait_for_function("(old) => new URLSearchParams(location.search).get('run') !== old", arg=hacked)
+    started = re.search(r"[?&]run=([\w-]+)", page.url)
+    assert started is not None
+    new, old = (server.call("GET", f"/api/runs/{run}")["config"] for run in (started[1], hacked))
+    server.end(started[1])
+    assert new["rewards"] == ["accuracy", "format", "length"]
+    assert old["rewards"] == ["format", "length"]
+    other = {"rewards", "reward_weights", "reward_versions", "name", "dataset_sha256"}
+    assert {k: v for k, v in new.items() if k not in other} == {k: v for k, v in old.items() if k not in other} | {
+        k: new[k] for k in new if k not in old
+    }
+
+
+def test_a_run_in_the_list_tells_how_many_findings_stand(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)  # it is judged by now
+    page.goto(f"{server.url}?tab=runs&lang=en")
+    expect(page.locator(".r-findings:visible").first).to_contain_text("▲")
+
+
+def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    page.goto(f"{server.url}?tab=new&lang=en&from=20200101-000000-aaaa&change=%5B%5D")
+    expect(page.locator(".f-notice")).to_contain_text("no longer here")
