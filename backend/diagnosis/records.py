@@ -139,7 +139,7 @@ class Records:
             place = self.groups[-1].place + 1
         for group in groups:
             kind = SignalCount(self.extremes).add([c.total for c in group.completions])
-            unique = len({c.text for c in group.completions})
+            unique = _different(group)
             self.groups.append(
                 Sampled(
                     step, place, group.prompt_id, group.prompt, group.ground_truth, tuple(group.completions), kind,  # type: ignore[arg-type]
@@ -178,6 +178,13 @@ class Records:
 
     def groups_from(self, step: int) -> int:
         return bisect.bisect_left(self._order, step)
+
+
+def _different(group: Group | StoredGroup) -> int:
+    """Different texts; as counted when it was stored, where the texts are gone (unknown: all of them)."""
+    if isinstance(group, StoredGroup) and group.dropped:
+        return group.unique or len(group.completions)
+    return len({completion.text for completion in group.completions})
 
 
 class Window:

@@ -3,7 +3,9 @@
 The weighted means of the auxiliary rewards gain for sure (first against last steps, Welch 99%), while the task reward
 is flat (_flat.py), or the upper end of its gain is below .1 of its range and a third of the auxiliary gain.
 Where no reward is the task (or held-out rows can tell), their accuracy takes its place: the upper end of its gain is
-below .05. Silent where the task is solved: then a shorter or tidier answer is a real gain.
+below .05. The lower end of the auxiliary gain is above .03 of the total's range, or the held-out accuracy has surely
+fallen: in a healthy run the format crept from .84 to .90 before the task began to rise, which is no such thing. Silent
+where the task is solved: then a shorter or tidier answer is a real gain.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from backend.diagnosis.rules.z6_tie_break import lower
 from backend.headline import SMALLEST_WINDOW, Gain, gain
 from backend.text import Text
 
-FLAT, NEARLY, PART = 0.05, 0.1, 3.0
+FLAT, NEARLY, PART, LEAST = 0.05, 0.1, 3.0, 0.03
 
 PAID = Cause("paid_for_form", Text(
     "Form is paid for whether or not the answer is right: pay it only with a right answer, or lower its weight",
@@ -51,6 +53,8 @@ def check(window: Window) -> Reading | None:
     if not (found.sure and found.change > 0):
         return CLEAR if found.change + found.half < 0 or not found.sure else HOLD
     task = trend(window, "task") if facts.task is not None else None
+    if not _enough(window, found, held):
+        return HOLD
     flat = _flat(window, task, found, held)
     if flat is None or not flat:
         return HOLD if flat is None else CLEAR
@@ -81,6 +85,14 @@ def check(window: Window) -> Reading | None:
     else:
         causes, change = (PAID, UNSEEN), _changes.offer(facts, {"reward_weights": lower(window, facts.task)})
     return Reading("fire", text, evidence, window.worst(window.live or window.groups), causes, change)
+
+
+def _enough(window: Window, aux: Gain, held: HeldOut | None) -> bool:
+    """Whether the auxiliary gain is worth a word, or the held-out accuracy has surely fallen meanwhile."""
+    if held is not None and held.high < 0:
+        return True
+    scale = span(window, "total")
+    return aux.change - aux.half > LEAST * (scale[1] if scale else 1.0)
 
 
 def _flat(window: Window, task: Trend | None, aux: Gain, held: HeldOut | None) -> bool | None:

@@ -42,8 +42,8 @@ def high_rate(facts: Facts) -> float:
 
 def check(window: Window) -> Reading | None:
     facts = window.facts
-    if "learning_rate" not in facts.config:
-        return None
+    if "learning_rate" not in facts.config or "peft" not in facts.config:
+        return None  # a run that plain TRL made: whether it has an adapter is not known
     rate, lora = float(facts.get("learning_rate", 0.0)), facts.uses_lora
     low, high = lora and 0 < rate <= LORA_RATE_LOW, not lora and rate >= high_rate(facts)
     if not low and not high:

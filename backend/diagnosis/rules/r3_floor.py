@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from backend.diagnosis.base import CLEAR, Cause, Change, Reading, Ref, Rule, unknown
+from backend.diagnosis.base import CLEAR, HOLD, Cause, Change, Reading, Ref, Rule, unknown
 from backend.diagnosis.records import Sampled, Window
 from backend.diagnosis.rules import _changes, _kinds
 from backend.diagnosis.rules._answers import Why, golds, said, why
@@ -83,7 +83,9 @@ def check(window: Window) -> Reading | None:
     if len(scored) < LEAST:
         a_step = len(scored) / max(1, len({group.step for group in groups}))
         return unknown(int(-(-(LEAST - len(scored)) // a_step)) if a_step else None)
-    read = floor[-READ:]
+    read = [(group, i) for group, i in floor if group.completions[i].text or group.completions[i].tokens <= 1][-READ:]
+    if not read:
+        return HOLD  # the texts have been dropped to save room
     found: list[tuple[Why, Sampled, int]] = [
         (why(group.completions[i], group.ground_truth, facts.task), group, i) for group, i in read
     ]
