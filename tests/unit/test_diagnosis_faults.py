@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend.diagnosis.base import HOLD, Reading, Rule
 from backend.diagnosis.engine import replay
-from backend.diagnosis.records import Records
+from backend.diagnosis.records import Facts, Records, Window
 from backend.diagnosis.rules import find_rules
 from backend.diagnosis.rules._clusters import effective
 from backend.diagnosis.rules._exploit import answers, exploit, question
 from backend.diagnosis.rules.g1_nan import repeats
-from storage.records import Event
+from backend.text import Text
+from storage.records import Completion, Event, Generation, Group
 from tests.unit.diagnosis_runs import constant, made, ramp, standing, state
 
 FORM: dict[str, Any] = {"rewards": ["format"], "reward_weights": [1.0]}
@@ -374,9 +376,6 @@ def test_small_batches_are_no_fault_of_these_rules(groups: int) -> None:
 
 def test_rules_bear_runs_of_which_little_is_known() -> None:
     """An attached run: no settings, no curves, no ground truth, no scores."""
-    from backend.diagnosis.records import Facts
-    from storage.records import Completion, Generation, Group
-
     records = Records(Facts({}))
     for step in range(1, 60):
         lost = tuple(Completion("x" * (step % 3), 0, False, (), None, None) for _ in range(4))
@@ -397,3 +396,29 @@ def test_completions_of_a_group_count_as_alike_as_they_are() -> None:
     assert effective(free)[1] == pytest.approx(32_000, rel=0.1)
     assert effective([]) == (0.0, 0.0)
     assert effective([(0, 8)] * 10) == (0.0, 10.0)
+
+
+def test_findings_that_explain_each_other_in_a_circle_keep_a_root() -> None:
+    def made_up(ident: str, since: int, *symptoms: str) -> Rule:
+        def check(window: Window) -> Reading:
+            return Reading("fire", Text("seen", "보임")) if window.step >= since else HOLD
+
+        return Rule(ident, "made", Text("made", "시험"), "warn", "stalled", check, symptoms=symptoms)
+
+    rules = [
+        made_up("X1", 20, "X2"),
+        made_up("X2", 10, "X3"),
+        made_up("X3", 15, "X1"),
+        made_up("X4", 10),
+        made_up("X5", 30),
+    ]
+    engine = replay(made(40, constant(0.4)), rules)
+    assert {f.rule.id: f.because_of for f in engine.findings()} == {
+        "X1": "X3", "X2": None, "X3": "X2", "X4": None,
+    }  # fmt: skip
+
+
+def test_no_rule_of_a_pair_hides_the_other_that_hides_it() -> None:
+    by = {rule.id: rule for rule in find_rules()}
+    assert [(a, b) for a, rule in by.items() for b in rule.symptoms if a in by[b].symptoms] == []
+    assert all(symptom in by for rule in by.values() for symptom in rule.symptoms)

@@ -124,7 +124,9 @@ def _causes(window: Window, share: float) -> tuple[list[Blame], float | None]:
             "or the end token is not known.",
             "스스로 끝나는 답변이 거의 없고 답에도 이르지 못했습니다. 한도가 너무 낮거나 종료 토큰이 맞지 않습니다.",
         )
-        found.append((Cause("limit_low", text), longer))
+        # Nothing says how long they would have been: a limit of a few tokens is raised well.
+        far = change(facts, max_completion_length=cap * 8) if cap < 64 else longer
+        found.append((Cause("limit_low", text), far))
     if facts.get("mask_truncated_completions", False):
         text = Text(
             "mask_truncated_completions takes the gradient of every cut-off answer away.",

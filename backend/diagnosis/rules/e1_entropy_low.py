@@ -102,5 +102,5 @@ RULE = Rule(
     means="stalled",
     check=check,
     trend=True,
-    symptoms=("D1", "Z4"),
+    symptoms=("D1",),
 )

@@ -72,5 +72,5 @@ RULE = Rule(
     severity="critical",
     means="broken",
     check=check,
-    symptoms=("D1", "D2", "L2", "G2", "T1", "H1", "Z1", "Z3", "R3"),
+    symptoms=("D1", "D2", "L2", "G2", "T1", "H1", "Z1", "Z3"),
 )
