@@ -129,6 +129,16 @@ def test_a_root_cause_explains_its_symptoms_while_it_stands() -> None:
     ]
 
 
+def test_of_several_explanations_the_one_that_nothing_explains_is_told() -> None:
+    rules = [
+        rule(lambda w: FIRE, "X1", symptoms=("X3",)),
+        rule(lambda w: FIRE, "X2", symptoms=("X1", "X3")),
+        rule(lambda w: FIRE, "X3"),
+    ]
+    found = {f.rule.id: f.because_of for f in replay(steps_of(15), rules).findings()}
+    assert found == {"X1": "X2", "X2": None, "X3": "X2"}
+
+
 def test_a_rule_that_fails_takes_nothing_with_it() -> None:
     def broken(window: Window) -> Reading:
         raise KeyError("no such curve")

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from backend.config import check
 from backend.diagnosis.base import Finding
+from backend.diagnosis.engine import states
+from backend.diagnosis.facts import facts_of
 from backend.diagnosis.reading import from_portable
 from backend.diagnosis.records import Records
 from backend.diagnosis.rules import find_rules
 from backend.text import Text
+from storage.records import Group, StoredGroup
 from tests.diagnosis_support import (
     SIZE,
     add,
@@ -299,6 +303,44 @@ def test_every_rule_has_its_title_and_symptoms_that_exist(rule) -> None:
     assert rule.id not in rule.symptoms
 
 
-def test_no_two_rules_explain_each_other() -> None:
-    by = {rule.id: rule for rule in find_rules()}
-    assert [(a, b) for a, rule in by.items() for b in rule.symptoms if a in by[b].symptoms] == []
+def test_no_rules_explain_each_other_in_a_circle() -> None:
+    """Else all of them would be hidden by another one, and the run's sentence would name none."""
+    left = {rule.id: set(rule.symptoms) for rule in find_rules()}
+    while ends := [ident for ident, explained in left.items() if not explained & left.keys()]:
+        for ident in ends:
+            del left[ident]
+    assert left == {}
+
+
+def test_a_run_of_which_hardly_anything_is_known_fails_no_rule_and_fires_none_on_settings() -> None:
+    """Of a run that plain TRL made the settings are what its files tell."""
+    run = Records(facts_of({}, ("accuracy", "format")))
+    fill(run, 60, lambda at, rng: [drawn(run, rng, 0.3, 0.9) for _ in range(8)])
+    engine = only(run)
+    assert [s["id"] for s in states(engine) if s["failed"]] == []
+    assert [f.rule.id for f in engine.findings() if f.severity != "info" and f.rule.id != "D1"] == []
+    dead = Records(facts_of({}, ("accuracy",)))
+    fill(dead, 20, lambda at, rng: [group(dead, [(0.0,)] * SIZE)] * 8)
+    engine = only(dead)
+    assert [s["id"] for s in states(engine) if s["failed"]] == []
+    assert {f.rule.id for f in engine.findings() if f.severity == "critical"} >= {"R3", "Z1"}
+
+
+def test_texts_that_were_dropped_are_no_copies_and_no_missing_answers() -> None:
+    run = records(temperature=0.2)
+    for step in range(1, 21):
+        rows = [replace_texts(run, mixed(run, 0 if i % 2 else 8, 1.0), step, i) for i in range(8)]
+        for row in rows:
+            run.add_stored(row)
+    assert {g.unique for g in run.groups} == {7}
+    assert state(run, "Z4") == "ok"
+
+
+def replace_texts(run: Records, made: Group, step: int, place: int) -> StoredGroup:
+    """The group as read back after its texts were dropped."""
+    gone = tuple(replace(c, text="") for c in made.completions)
+    return StoredGroup(
+        id=step * 8 + place, step=step, phase="train", attempt=1, prompt_id=f"{step}-{place}", prompt="",
+        prompt_format="text", ground_truth="50", completions=gone, reward_names=run.facts.reward_names,
+        unique=7, dropped=True,
+    )  # fmt: skip

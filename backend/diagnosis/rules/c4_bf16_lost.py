@@ -29,7 +29,12 @@ def check(window: Window) -> Reading | None:
     facts = window.facts
     weights = facts.config.get("dtype") or (facts.get("model_init_kwargs", {}) or {}).get("dtype")
     rate = float(facts.get("learning_rate", 0.0))
-    if facts.uses_lora or str(weights).removeprefix("torch.") != "bfloat16" or not 0 < rate <= ROUNDED_AWAY:
+    if (
+        "peft" not in facts.config
+        or facts.uses_lora
+        or str(weights).removeprefix("torch.") != "bfloat16"
+        or not 0 < rate <= ROUNDED_AWAY
+    ):
         return None
     found = trend(window)
     if found is None:

@@ -175,5 +175,5 @@ RULE = Rule(
     means="stalled",
     check=check,
     when="step",
-    symptoms=("Z1", "Z3", "A1", "A2", "Z6", "D1", "C2", "C3", "C4"),
+    symptoms=("Z1", "Z3", "A1", "A2", "Z6", "D1", "C2", "C4"),
 )
