@@ -26,6 +26,10 @@ def longer(rng: Any, right: Any, tokens: Any) -> Any:
     return right.astype(float), tokens / 20
 
 
+def above(rng: Any, right: Any, tokens: Any) -> Any:
+    return ((tokens > np.median(tokens)).astype(float),)
+
+
 def gamed() -> Records:
     return made(
         60,
@@ -81,8 +85,7 @@ CASES: Mapping[str, tuple[str, Callable[[], Records]]] = {
     "gamed": ("H1", gamed),
     "memorised": ("H1", memorised),
     "longer": ("L1", lambda: made(80, constant(0.3), tokens=ramp(20, 60), score=longer, **PAID)),
-    "longer by the loss": ("L1", lambda: made(80, constant(0.3), tokens=ramp(20, 60), loss_type="grpo",
-                                              score=lambda rng, right, tokens: ((tokens > np.median(tokens)).astype(float),))),
+    "longer by the loss": ("L1", lambda: made(80, constant(0.3), tokens=ramp(20, 60), loss_type="grpo", score=above)),
     "jump": ("L2", lambda: made(60, constant(0.3), tokens=ramp(20, 120, 0.4), loss_type="grpo")),
     "short": ("L2", lambda: made(60, constant(0.3), tokens=ramp(120, 20, 0.4))),
     "cut off": ("D2", lambda: made(60, constant(0.4), tokens=constant(30.0), truncated=constant(0.4),
