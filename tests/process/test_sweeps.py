@@ -1,4 +1,4 @@
-"""Sweeps with real shims and the fake worker: queued in order, stopped and resumed as one, whatever befalls a member."""
+"""Sweeps with real shims and the fake worker: queued in order, stopped and resumed as one, members that go wrong."""
 
 from __future__ import annotations
 
