@@ -178,14 +178,14 @@ TEXTS: dict[str, Text] = {
         "선 하나가 설정 하나이고 색은 정확도입니다. 선이나 표의 행을 가리키면 그 설정만 강조됩니다.",
     ),
     "sweeps.plot_label": Text("{label}: accuracy {accuracy}", "{label}: 정확도 {accuracy}"),
-    # On the Runs page
-    "runs.kind_sweep": Text("Sweep · {n} runs", "스윕 · 실행 {n}개"),
-    "runs.sweep_open": Text("Show its runs", "실행 펼치기"),
-    "runs.sweep_close": Text("Hide its runs", "실행 접기"),
-    "runs.sweep_result": Text("Result", "결과"),
-    "runs.queue_place": Text("{place} of {of} in the queue", "대기열 {of}개 중 {place}번째"),
-    "runs.next": Text("Run next", "먼저 실행"),
-    "live.queue_place": Text(
+    # On the Runs page and on Live
+    "sweeps.kind": Text("Sweep · {n} runs", "스윕 · 실행 {n}개"),
+    "sweeps.unfold": Text("Show its runs", "실행 펼치기"),
+    "sweeps.fold": Text("Hide its runs", "실행 접기"),
+    "sweeps.result": Text("Result", "결과"),
+    "sweeps.place": Text("{place} of {of} in the queue", "대기열 {of}개 중 {place}번째"),
+    "sweeps.next": Text("Run next", "먼저 실행"),
+    "sweeps.live_place": Text(
         "Waiting in the queue: number {place} of {of}. It starts by itself when a device is free.",
         "대기열 {of}개 중 {place}번째입니다. 장치가 비면 자동으로 시작합니다.",
     ),

@@ -105,7 +105,7 @@ export class Top {
     const reason = run.reason_text ?? run.reason ?? '';
     const notice = (level, t, vars, ...more) => h('div', { class: 'notice', data: { level } }, h('span', {}, h('span', { t, vars }), more));
     let content = null;
-    if (run.state === 'queued') content = run.queue ? notice('info', 'live.queue_place', run.queue) : notice('info', 'live.queued');
+    if (run.state === 'queued') content = run.queue ? notice('info', 'sweeps.live_place', run.queue) : notice('info', 'live.queued');
     else if (run.state === 'starting' || (run.state === 'running' && !run.stage)) content = notice('info', 'live.starting');
     else if (run.state === 'stopping') content = notice('warn', 'live.stopping');
     else if (run.state === 'failed') content = notice('error', reason ? 'live.failed_why' : 'live.failed', { reason });

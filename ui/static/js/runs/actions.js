@@ -12,10 +12,10 @@ const busy = new Set();
 
 /** The buttons of a run, in order: [kind, text key]. */
 export function choices(run) {
-  if (run.kind === 'sweep') return [['fold', run.open ? 'runs.sweep_close' : 'runs.sweep_open'], ['sweep', 'runs.sweep_result']];
+  if (run.kind === 'sweep') return [['fold', run.open ? 'sweeps.fold' : 'sweeps.unfold'], ['sweep', 'sweeps.result']];
   const can = run.can ?? {};
   const list = [['open', 'runs.open']];
-  if (can.stop && run.queue?.place > 1 && !demo.get()?.demo) list.push(['next', 'runs.next']);
+  if (can.stop && run.queue?.place > 1 && !demo.get()?.demo) list.push(['next', 'sweeps.next']);
   if (can.stop && run.state === 'queued') list.push(['stop', 'runs.unqueue']);
   else if (can.stop && !run.stop_requested) list.push(['stop', ['evaluate', 'probe'].includes(run.kind) ? 'runs.stop_answers' : 'runs.stop']);
   else if (can.stop_now) list.push(['stop_now', 'runs.stop_now']);

@@ -16,7 +16,7 @@ export const nameOf = (run) => visible(run.name || run.id);
 /** 'Evaluation · quickstart-3': what a run that is no training is, and of which run; '' of a training run. */
 export function kindOf(run) {
   if (!run.kind || run.kind === 'train') return '';
-  if (run.kind === 'sweep') return t('runs.kind_sweep', { n: run.runs });
+  if (run.kind === 'sweep') return t('sweeps.kind', { n: run.runs });
   if (!run.of) return t(`runs.kind_${run.kind}`);
   return t(`runs.kind_${run.kind}_of`, { name: run.of.name === null ? t('runs.kind_gone') : visible(run.of.name || run.of.id) });
 }
@@ -59,7 +59,7 @@ export const COLUMNS = [
       cell.querySelector('.badge').dataset.state = run.state;
       setText(cell.querySelector('.r-state-word'), t(`state.${run.state}`));
       const at = !ENDED.has(run.state) && run.state !== 'queued' && run.stage ? t(`stage.${run.stage}`) : '';
-      const waits = run.state === 'queued' && run.queue ? t('runs.queue_place', run.queue) : '';
+      const waits = run.state === 'queued' && run.queue ? t('sweeps.place', run.queue) : '';
       setText(cell.querySelector('.r-stage'), at || waits);
       showCount(cell.querySelector('.r-findings'), run, t);
     },
