@@ -9,6 +9,8 @@ asked about (none skipped for lack of time).
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import statistics
 import sys
 from pathlib import Path
@@ -62,7 +64,8 @@ def main() -> int:
         reader = Reader(db)
         run = reader.run(RUN)
         assert run is not None
-        code = run_attempt(settings, db, run, Stop())
+        with contextlib.redirect_stdout(io.StringIO()):  # the trainer prints every log
+            code = run_attempt(settings, db, run, Stop())
         assert code == 0, reader.run(RUN)
         steps = [row["step_time"] for _, row in reader.table(RUN, "train") if "step_time" in row]
         report = reader.results(RUN)["diagnosis"]

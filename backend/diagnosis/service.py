@@ -50,7 +50,7 @@ class DiagnosisService:
         """
         run = self._services.get(run_id)
         stored = self._stored(run)
-        if stored is None and run.state.ended:
+        if stored is None and run.state.ended and self._failed.get(run.id) != run.attempt:
             self._make(run).wait(wait_s)
             stored = self._stored(run)
         if stored is None:
@@ -89,12 +89,15 @@ class DiagnosisService:
         return None if stored is None else len(standing(stored))
 
     def _stored(self, run: Run) -> dict[str, Any] | None:
-        """A report that is of the run as it stands: one of a worker that was killed lacks the end."""
+        """A report that is of the run as it stands: one of a worker that was killed lacks the end, one of an attempt
+        before a resume has an end that is none."""
         found = self._services.reader.results(run.id).get(OWN_RESULT)
         if found is None:
             return None
         report = readable(found)
-        return report if report["ended"] or not run.state.ended else None
+        if run.state.ended:
+            return report if report["ended"] else None
+        return None if report["ended"] and report.get("attempt", run.attempt) != run.attempt else report
 
     # --- making ---
 
@@ -127,7 +130,10 @@ class DiagnosisService:
     def _diagnose(self, run: Run) -> None:
         services = self._services
         records = from_storage(services.reader, run, services.settings.models_dir)
-        put_result(services.db, run.id, OWN_RESULT, diagnose(records, run.id, run.state.ended))
+        report = diagnose(records, run.id, run.state.ended)
+        put_result(services.db, run.id, OWN_RESULT, {**report, "attempt": run.attempt})
+        with self._lock:
+            self._failed.pop(run.id, None)
 
     # --- samples ---
 

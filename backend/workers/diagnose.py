@@ -292,7 +292,8 @@ class Diagnosis:
         due = (self._changed and quiet >= STORE_S) or (self._fresh and quiet >= STORE_QUIET_S)
         if ended or due:
             self._stored, self._changed, self._fresh = time.monotonic(), False, False
-            self._job.writer.result(OWN_RESULT, report_of(engine, self._job.run.id, ended))
+            run = self._job.run
+            self._job.writer.result(OWN_RESULT, {**report_of(engine, run.id, ended), "attempt": run.attempt})
 
 
 def _polite(rule: Rule) -> Rule:

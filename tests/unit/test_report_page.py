@@ -226,7 +226,7 @@ def test_every_text_is_used_and_every_used_text_is_there() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in files).replace("'", '"')
     used = set(re.findall(r"""\bt\("([\w.]+)"[,)]""", sources))
     assert used <= TEXTS.keys()
-    families = ("kind.", "state.", "measure.", "method.", "moment.", "shift.", "level.", "chart.")
+    families = ("severity.", "kind.", "state.", "measure.", "method.", "moment.", "shift.", "level.", "chart.")
     for key in TEXTS:
         assert f'"{key}"' in sources or key.startswith(families), key
 
@@ -251,6 +251,30 @@ def test_a_run_that_failed_in_the_middle_with_curves_of_no_numbers(empty: Bench)
     assert "숫자가 아님 (NaN, 무한대): 21개" in page.text
     assert not re.search(r"\b(nan|inf|None|undefined)\b", re.sub(r"<style>.*</style>", "", text, flags=re.S))
     assert "기준 모델만 평가했고" in page.text
+
+
+def test_what_stands_of_the_diagnosis_is_in_the_report(empty: Bench) -> None:
+    def found(id: str, state: str, because_of: str | None) -> dict[str, object]:
+        said = {"en": f"{id} is seen <b>", "ko": f"{id} 관찰됨 <b>"}
+        change = [{"field": "learning_rate", "from": 1e-6, "to": 1e-5}]
+        return {
+            "id": id, "state": state, "severity": "critical", "because_of": because_of, "since_step": 12, "title": said,
+            "text": said, "causes": [{"id": "c", "text": said}], "change": change,
+        }  # fmt: skip
+
+    empty.create(RUN, "judged")
+    empty.end(RUN)
+    findings = [found("Z1", "fired", None), found("Z2", "cleared", None), found("Z3", "fired", "Z1")]
+    empty.results(RUN, diagnosis={"findings": findings})
+    page = Page(report.html(empty, RUN, "en")).text
+    assert "critical: Z1 is seen <b>" in page
+    assert "since step 12" in page
+    assert "learning_rate" in page
+    assert "Z2" not in page
+    assert "Z3" not in page
+    assert "심각: Z1 관찰됨" in Page(report.html(empty, RUN, "ko")).text
+    empty.results(RUN, diagnosis={"findings": []})
+    assert "Nothing stands against this run" in Page(report.html(empty, RUN, "en")).text
 
 
 def test_an_evaluation_and_a_control_have_reports_of_their_own(full: Bench) -> None:
