@@ -53,7 +53,7 @@ class Page {
     const run = ctx.runlist.find(address.run);
     if (!run && this.asked !== address.run) {
       this.asked = address.run; // it may be younger than the list
-      ctx.runlist.refresh();
+      ctx.runlist.refresh().then(() => this.#follow());
       return void this.#show(this.loading);
     }
     if (!run) return void this.#none('live.gone', 'live.gone_body', false);
