@@ -28,6 +28,11 @@ ACTIONS = [
     ["data", "show", "n"],
     ["data", "delete", "n"],
     ["data", "best-of", "last", "--name", "n"],
+    ["sweep", "list"],
+    ["sweep", "show", "last"],
+    ["sweep", "stop", "last"],
+    ["sweep", "resume", "last"],
+    ["sweep", "delete", "last"],
 ]
 
 
