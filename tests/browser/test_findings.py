@@ -27,13 +27,15 @@ def hacked(server: Server) -> Iterator[str]:
 
 def opened(page: Page, server: Server, run: str, lang: str = "en", more: str = "") -> Page:
     page.goto(f"{server.url}?run={run}&tab=live&lang={lang}{more}")
-    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings|진단 \d+건"))
+    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings|진단 \d+건"), timeout=60_000)
     return page
 
 
 def test_the_sentence_and_the_findings_agree_and_show_their_numbers(page: Page, server: Server, hacked: str) -> None:
     opened(page, server, hacked)
-    expect(page.locator("#live-headline")).to_contain_text("Did not learn: the reward rises, right answers do not")
+    expect(page.locator("#live-headline")).to_contain_text(
+        "Did not learn: the reward rises, right answers do not", timeout=60_000
+    )
     assert page.locator("#findings").is_hidden()
     page.click("#live-findings")
     first = page.locator("#findings .fi-list > .fi-one").first
@@ -96,7 +98,7 @@ def test_a_change_is_applied_to_a_new_run_that_has_it(page: Page, server: Server
     opened(page, server, hacked)
     page.click("#live-findings")
     page.locator("[data-finding=A2] .fi-apply").click()
-    expect(page.locator(".f-notice")).to_contain_text("with the change of A2")
+    expect(page.locator(".f-notice")).to_contain_text("with the change of A2", timeout=60_000)
     assert "from=" not in page.url, "a reload must not lay the change over what the person does next"
     assert page.locator("[data-applied]").count() >= 1
     assert page.locator("[data-field=rewards]").get_attribute("data-applied") is not None
@@ -122,10 +124,10 @@ def test_a_change_is_applied_to_a_new_run_that_has_it(page: Page, server: Server
 def test_a_run_in_the_list_tells_how_many_findings_stand(page: Page, server: Server, hacked: str) -> None:
     opened(page, server, hacked)  # it is judged by now
     page.goto(f"{server.url}?tab=runs&lang=en")
-    expect(page.locator(".r-findings:visible").first).to_contain_text("▲")
+    expect(page.locator(".r-findings:visible").first).to_contain_text("▲", timeout=60_000)
 
 
 def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     page.goto(f"{server.url}?tab=new&lang=en&from=20200101-000000-aaaa&change=%5B%5D")
-    expect(page.locator(".f-notice")).to_contain_text("no longer here")
+    expect(page.locator(".f-notice")).to_contain_text("no longer here", timeout=60_000)

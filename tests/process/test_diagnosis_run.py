@@ -19,6 +19,8 @@ from storage.reader import Reader
 from storage.runs import set_fields
 from tests.embedded_home import embedded_home
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
 # Every answer the same: all groups are copies of each other (Z4, critical), from the first whole window on.
 COLD = ["temperature=0.01", "max_steps=40", "eval_size=0", "evaluate_steps=null", "per_device_train_batch_size=64"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,8 @@ from backend.workers import diagnose as worker
 from backend.workers.diagnose import Diagnosis
 from backend.workers.stop import Stop
 from storage.db import Database, migrate
+from storage.portable import load
+from storage.reader import Reader
 from storage.records import Generation, Group
 
 RECORDED = PROJECT / "configs" / "recordings" / "dead.jsonl.gz"
@@ -102,6 +105,22 @@ def test_the_live_report_is_the_one_that_reading_back_gives(job: Any, recorded: 
     short = [(f["id"], f["state"], f["severity"], f["since_step"], f["because_of"]) for f in live["findings"]]
     assert short == [(f["id"], f["state"], f["severity"], f["since_step"], f["because_of"]) for f in back["findings"]]
     assert next(f["id"] for f in live["findings"] if f["state"] == "fired") in ("R3", "Z1")
+
+
+def test_after_a_resume_it_goes_on_from_what_is_stored(job: Any, recorded: Records) -> None:
+    """All of the run is stored; the second attempt begins after step 30 and does the rest again."""
+    run = Reader(job.db).run(load(job.db, RECORDED))
+    assert run is not None
+    job.run = dataclasses.replace(run, attempt=2)
+    made = Diagnosis(job)
+    made.begin(recorded.facts.reward_names, recorded.facts.total_steps, after=30)
+    feed(made, recorded, range(31, 61))
+    made.close("succeeded", None)
+    live, back = job.writer.reports[-1], diagnose(from_portable(RECORDED)[0], run.id)
+    assert live["attempt"] == 2
+    assert live["headline"] == back["headline"]
+    short = [(f["id"], f["state"], f["since_step"]) for f in live["findings"]]
+    assert short == [(f["id"], f["state"], f["since_step"]) for f in back["findings"]]
 
 
 def quick(check: Callable[[Any], Reading | None], severity: Any = "critical") -> Rule:

@@ -3,6 +3,7 @@
 import { same } from './values.js';
 
 const KEY = 'grpo-studio.form.draft';
+const SECRET = new Set(['alert_webhook']); // not kept in the browser either
 
 function stored() {
   try {
@@ -92,7 +93,8 @@ export class Draft {
   /** `names`: the fields whose value changed, or null for all of them. */
   announce(names) {
     try {
-      localStorage.setItem(KEY, JSON.stringify({ preset: this.preset, values: this.values }));
+      const values = Object.fromEntries(Object.entries(this.values).filter(([name]) => !SECRET.has(name)));
+      localStorage.setItem(KEY, JSON.stringify({ preset: this.preset, values }));
     } catch { /* private mode: the draft lives as long as the page */ }
     for (const listener of this.listeners) listener(names);
   }
