@@ -89,6 +89,7 @@ class Diagnosis:
         self._held: list[tuple[str, Any]] = []  # what came before `begin`
         self._faults, self._seen, self._asked, self._told = 0, 0, 0, 0
         self._evaluated: set[int] = set()
+        self._over_with = False
         self._began = time.monotonic()
         self.spent, self.skipped = 0.0, 0  # seconds of a core; steps that were not asked about one by one
         self._stored, self._changed, self._fresh = 0.0, False, False
@@ -108,6 +109,8 @@ class Diagnosis:
     # --- any thread ---
 
     def tell(self, kind: str, what: Any) -> None:
+        if self._over_with:
+            return  # nobody would take it any more
         with self._lock:
             self._inbox.append((kind, what))
         self._wake.set()
@@ -132,30 +135,35 @@ class Diagnosis:
             self._wake.clear()
             with self._lock:
                 waiting, self._inbox = self._inbox, []
-            begun = time.thread_time()
             ended = False
             for place, (kind, what) in enumerate(waiting):
                 ended = ended or kind == "end"
+                begun = time.thread_time()
                 try:
                     self._take(kind, what, behind=len(waiting) - place > 4 * MOST_WAITING)
                 except Exception:
                     self._faults += 1
                     log.exception("the diagnosis failed on %s; the training goes on", kind)
-            self.spent += time.thread_time() - begun
+                if kind != "begin":  # which reads what earlier attempts have stored, once
+                    self.spent += time.thread_time() - begun
+            begun = time.thread_time()
             try:
                 self._store(ended)
             except Exception:
                 self._faults += 1
                 log.exception("the diagnosis could not be stored; the training goes on")
+            self.spent += time.thread_time() - begun
             if ended or self._faults > MOST_FAULTS:
+                self._over_with, self._inbox = True, []
                 return
 
     def _take(self, kind: str, what: Any, behind: bool) -> None:
         if kind == "begin":
             self._begin(*what)
         elif kind == "end":
-            if self._engine is None:
-                self._begin((), None, 0)
+            if self._engine is None:  # it ended before its training began
+                again = self._job.run.attempt > 1 and self._job.resume_phase == "train"
+                self._begin((), None, self._job.resume_step if again else 0)
             self._end(*what)
         elif self._engine is None:
             self._held.append((kind, what))
@@ -167,7 +175,7 @@ class Diagnosis:
         names = reward_names or job.run.reward_names
         facts = facts_of(job.config.to_dict(), names, total_steps or job.run.total_steps, job.settings.models_dir)
         if job.run.attempt > 1:
-            records = self._before(facts.total_steps)
+            records = self._before()
             records.facts = facts
             records.cut(after)
         else:
@@ -183,7 +191,7 @@ class Diagnosis:
         for kind, what in held:
             self._add(self._engine, kind, what, False)
 
-    def _before(self, total_steps: int | None) -> Records:
+    def _before(self) -> Records:
         """What earlier attempts have recorded and still holds."""
         reader = Reader(self._job.db)
         records = from_storage(reader, self._job.run, self._job.settings.models_dir)
