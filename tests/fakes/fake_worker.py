@@ -122,6 +122,7 @@ def _group(step: int, total: int, number: int, size: int) -> Group:
             rewards=(score, None if index % 8 == 7 else 1.0),
             total=score + (0.0 if index % 8 == 7 else 0.2),
             advantage=score - mean,
+            correct=score == 1.0,
             extracted=(str(a + b if score else a - b) if index % 4 != 3 else None, None),
             reasons=(
                 "no <answer> tag"
