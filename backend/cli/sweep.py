@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -100,9 +101,12 @@ def _follow(services: Services, found: Mapping[str, Any], to_the_end: bool, out:
     if not to_the_end:
         out.answer(_short(found), [_line(found)])
         return 0
+    shown: Any = None
     try:
         while not found["can"]["delete"]:
-            out.status(_line(found))
+            if sys.stderr.isatty() or found["counts"] != shown:  # a log needs no line a second
+                out.status(_line(found))
+                shown = found["counts"]
             time.sleep(POLL_S)
             services.reconcile()
             found = next(each for each in services.sweeps.list() if each["id"] == found["id"])
