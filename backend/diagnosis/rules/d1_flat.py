@@ -10,6 +10,9 @@ of 600 runs of 400 steps that rise (.3 to .6 or .4; a fifth of a slow run; withi
 prompts an update, 2 were called flat at some step and none at the end. Of runs that stay at .3 or .1, 91% with 8 and
 99% with 32 prompts were found (median after 170 to 260 steps); with one prompt an update the interval stays wider than
 .05 and the rule says that it cannot tell. All of 120 runs that fall from .6 to .3 were found.
+
+Real runs (docs/diagnosis.md): said at step 25, as soon as trends may speak, of all 12 whose reward stayed at its floor
+(where D2 or R3 explains it); of none of 12 healthy ones.
 """
 
 from __future__ import annotations
@@ -131,5 +134,6 @@ RULE = Rule(
     severity="warn",
     means="stalled",
     check=check,
+    calibrated=True,
     trend=True,
 )

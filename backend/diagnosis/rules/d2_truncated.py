@@ -3,6 +3,9 @@
 Fires when more than 20% of the window's completions are cut off for sure (Jeffreys, 99%, completions of one group
 counted as alike as they are); critical from 50%. A completion is cut off when its last token ends nothing, as TRL
 counts it. With mask_truncated_completions those completions give no gradient at all.
+
+Real runs (docs/diagnosis.md): found in 6 of 6 with a limit of 4 tokens at step 10, and in none of 12 healthy ones; also
+in those that fell apart (where E2 explains it) and those paid for length, which run into the limit.
 """
 
 from __future__ import annotations
@@ -146,5 +149,6 @@ RULE = Rule(
     severity="warn",
     means="stalled",
     check=check,
+    calibrated=True,
     symptoms=("D1", "R3", "Z1", "Z3", "A1", "A2", "E1"),
 )

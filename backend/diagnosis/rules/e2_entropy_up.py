@@ -2,6 +2,8 @@
 
 It compares levels, not trends, and a run that falls apart does so while the learning rate is still rising: it does not
 wait for the warm-up to end.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 with a learning rate of 1e-2 at step 15, and in none of 12 healthy ones.
 """
 
 from __future__ import annotations
@@ -72,5 +74,6 @@ RULE = Rule(
     severity="critical",
     means="broken",
     check=check,
+    calibrated=True,
     symptoms=("D1", "D2", "L2", "G2", "T1", "H1", "Z1", "Z3"),
 )

@@ -13,6 +13,9 @@ held-out one, too.
 Simulated (tests/unit/test_diagnosis_trends.py):
 with evaluations of 128 rows every 10 steps, none of 40 healthy runs of 60 steps fired (rising alike, level, solved from
 the start); of 20 whose held-out rows fall from .7 to .5 while training rises, 20 did.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 that were paid for form and length only (step 30) and in 2 of 2 that
+learned 16 prompts by heart; in none of 12 healthy ones.
 """
 
 from __future__ import annotations
@@ -219,6 +222,7 @@ RULE = Rule(
     severity="critical",
     means="doubtful",
     check=check,
+    calibrated=True,
     when="evaluation",
     trend=True,
     symptoms=("T1",),
