@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass
@@ -60,6 +61,28 @@ class Settings:
     @property
     def models_dir(self) -> Path:
         return self.home / "models"
+
+    @property
+    def keep_samples_mb(self) -> float | None:
+        """How many megabytes the texts of all sampled completions may take, $GRPO_STUDIO_KEEP_SAMPLES_MB; None: as many
+        as there are. Refused where it is no positive number."""
+        given = os.environ.get("GRPO_STUDIO_KEEP_SAMPLES_MB", "").strip()
+        if given in ("", "0"):
+            return None
+        try:
+            budget = float(given)
+        except ValueError:
+            budget = math.nan
+        if not 0 < budget < math.inf:
+            raise Refused(
+                Text(
+                    en=f"GRPO_STUDIO_KEEP_SAMPLES_MB={given!r}: a number of megabytes above 0 is needed. "
+                    "Leave it out, or set 0, to keep every text.",
+                    ko=f"GRPO_STUDIO_KEEP_SAMPLES_MB={given!r}: 0보다 큰 MB 단위의 수여야 합니다. "
+                    "모든 텍스트를 남기려면 생략하거나 0으로 두세요.",
+                )
+            )
+        return budget
 
     def run_dir(self, run_id: str) -> Path:
         """The folder of one run. Only ids that the server makes are accepted, so no name can leave the home."""

@@ -161,7 +161,7 @@ def pages(url: str) -> None:
 def others(url: str) -> None:
     db = Database(url)
     explorer = Explorer(db)
-    asked, begun, cpu, cursor = 0, time.perf_counter(), time.process_time(), None
+    asked, begun, spent, cursor = 0, time.perf_counter(), time.process_time(), None
     found = 0.0, 0
     while True:
         page = explorer.find(RUN, SampleFilter(text=ONCE), cursor)
@@ -170,9 +170,10 @@ def others(url: str) -> None:
             found = time.perf_counter() - begun, asked
         if cursor is None:
             break
-    whole = time.perf_counter() - begun
+    whole, cpu = time.perf_counter() - begun, time.process_time() - spent
     print(
-        f"the text that is there once: found after {found[0]:.1f} s ({found[1]} pages), all in {whole:.1f} s ({asked})"
+        f"the text that is there once: found after {found[0]:.1f} s ({found[1]} pages), all looked through in "
+        f"{whole:.1f} s, {cpu:.1f} of CPU ({asked} pages)"
     )
     for what, ask in {
         "biography": lambda: explorer.biography(RUN, "p77"),
@@ -201,7 +202,7 @@ def words(found: tuple[float, float]) -> str:
 
 
 def sizes(path: Path, real: list[dict[str, Any]], folder: Path) -> None:
-    """A completion's bytes: its block's from the real texts, all else (groups, indexes, prompts, pages) from the file."""
+    """A completion's bytes: its block's from the real texts, all else (groups, indexes, prompts) from the file."""
     rng = np.random.default_rng(2)
     groups = [
         (one, completions([(c["text"], c["tokens"], c["truncated"]) for c in one["completions"]], 0.4, rng))
@@ -224,9 +225,8 @@ def sizes(path: Path, real: list[dict[str, Any]], folder: Path) -> None:
         f"{count} real completions of {tokens:.0f} tokens ({packed.size / count:.0f} characters and what was extracted)"
     )
     print(f"bytes a completion of 200 tokens: texts {text * at:.1f} + numbers {numbers:.1f} + groups, indexes, prompts")
-    print(
-        f"  and pages {rest:.1f} = {new:.0f} (aim: 250); as rows of their own {old * at:.0f}: {old * at / new:.1f} times as much"
-    )
+    print(f"  and pages {rest:.1f} = {new:.0f} (aim: 250)")
+    print(f"as rows of their own, before: {old * at:.0f}, {old * at / new:.1f} times as much")
 
 
 def before(folder: Path, groups: list[tuple[dict[str, Any], tuple[Completion, ...]]], times: int = 20) -> float:

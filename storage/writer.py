@@ -173,7 +173,17 @@ class Writer:
                 log.exception("the writer of run %s failed; it tries again", self.run_id)  # the training goes on
             if end is not None and (not more or time.monotonic() > end):
                 break
+        self._join_the_rest()
         self._db.close()
+
+    def _join_the_rest(self) -> None:
+        """The samples' last blocks into one, where there is time; nothing is lost without."""
+        if self._gone or not self._answers or self._time_is_up():
+            return
+        try:
+            pack(self._db, self.run_id, rest=True)
+        except Exception as error:
+            log.warning("the last samples of run %s stay in small blocks: %s", self.run_id, error)
 
     def _store(self, asking: bool) -> None:
         """All there is into the database, else into the spill file. `asking`: even if it did not answer just now."""

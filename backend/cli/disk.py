@@ -58,6 +58,9 @@ def _all(found: dict[str, Any], out: Output) -> Iterator[str]:
     runs = [[run["run"], run["name"], run["state"], size(run["bytes"]), _largest(run)] for run in found["runs"]]
     yield from out.table(["run", "name", "state", "size", "most of it"], runs) if runs else ["no runs yet"]
     yield from (f"{entry['id']}: {size(entry['bytes'])}" for entry in found["other"])
+    samples = found["samples"]
+    limit = "" if samples["budget"] is None else f" of {size(samples['budget'])} (GRPO_STUDIO_KEEP_SAMPLES_MB)"
+    yield f"texts of sampled completions, in the database: {size(samples['bytes'])}{limit}"
     yield f"{size(found['used'])} in use here, {size(found['free'])} of {size(found['total'])} free on this disk"
 
 

@@ -13,6 +13,7 @@ from backend.exporting.parts import BY_ID, PARTS, Part
 from backend.models import embedded
 from backend.text import Text
 from storage.records import Run
+from storage.retention import text_bytes
 from storage.usage import rows_bytes
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def of_run(services: Services, run: Run) -> dict[str, Any]:
 
 def of_all(services: Services) -> dict[str, Any]:
     """{"runs": [{"run", "name", "state", "bytes", "parts": [{"id", "bytes", "words"}]}], the largest first,
-    "other": [{"id", "bytes", "words", "used_by"?}], "used", "free", "total"} of the home folder's disk."""
+    "other": [{"id", "bytes", "words", "used_by"?}], "used", "free", "total"} of the home folder's disk, "samples":
+    {"bytes", "budget"}: what the texts of completions take in the database, and what they may (None: all)."""
     settings = services.settings
     rows = rows_bytes(services.db)
     listed = []
@@ -118,7 +120,14 @@ def of_all(services: Services) -> dict[str, Any]:
         part["bytes"] for run in listed for part in run["parts"] if part["id"] != "database"
     )  # the database is a file of its own
     used = in_files + sum(entry["bytes"] for entry in other)
-    return {"runs": listed, "other": other, "used": used, "free": usage.free, "total": usage.total}
+    budget = settings.keep_samples_mb
+    samples = {
+        "bytes": sum(text_bytes(services.db).values()),
+        "budget": None if budget is None else int(budget * 2**20),
+    }
+    return {
+        "runs": listed, "other": other, "used": used, "free": usage.free, "total": usage.total, "samples": samples,
+    }  # fmt: skip
 
 
 def _models(services: Services) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from backend.errors import Refused
 from backend.processes import launcher, oom, process_tree, reasons, runfiles
 from backend.processes.identity import alive, boot_id
 from backend.processes.identity import send as send_signal
@@ -21,8 +22,10 @@ from backend.processes.worker_log import tail
 from backend.settings import RUN_ID, Settings
 from backend.text import Text
 from storage.db import Database
+from storage.pack import pack
 from storage.reader import Reader
 from storage.records import Run, RunState
+from storage.retention import keep_within
 from storage.runs import transition
 from storage.spill import ingest_spill
 
@@ -45,9 +48,20 @@ def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
                 with _apart(run.id):
                     changed += [run.id] if settle(settings, database, run.id) else []
         take_in_spills(settings, database)
+        _keep_within_budget(settings, database)
         while started := launcher.start_next(settings, database):  # one for each device that is free
             changed.append(started)
         return changed
+
+
+def _keep_within_budget(settings: Settings, db: Database) -> None:
+    try:
+        budget = settings.keep_samples_mb
+    except Refused as error:
+        log.warning("no texts are dropped: %s", error)
+        return
+    if budget is not None and (groups := keep_within(db, int(budget * 2**20))):
+        log.info("the texts of %d groups were dropped to keep the samples within %g MB", groups, budget)
 
 
 @contextmanager
@@ -91,6 +105,7 @@ def settle(settings: Settings, db: Database, run_id: str) -> bool:
         if ended is None and not _all_gone(settings, run):
             return False
         _ingest(settings, db, run_id)
+        pack(db, run_id, rest=True)
         if ended is None:
             state, reason = RunState.LOST, _why_lost(settings, run)
         elif run.stop_requested or ended.stop:
