@@ -44,6 +44,7 @@ class Alerts:
         self._waiting: queue.Queue[dict[str, Any] | None] = queue.Queue(MOST_WAITING)
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
+        self._at = ""  # the finding that is being told
 
     def tell(self, finding: Finding) -> None:
         if not self._address or SEVERITIES.index(finding.severity) > self._worst:
@@ -66,13 +67,19 @@ class Alerts:
         self._thread.join(CLOSE_S)
         self._closing.set()
         self._thread.join(0.5)
+        if self._thread.is_alive() and self._at:
+            self._event(
+                "alert_failed", f"{self._at} was not taken by the alert's address before the run ended", self._at, 1
+            )
 
     def _loop(self) -> None:
         while not self._closing.is_set():
             alert = self._waiting.get()
             if alert is None:
                 return
+            self._at = alert["finding"]["id"]
             self._deliver(alert)
+            self._at = ""
 
     def _deliver(self, alert: dict[str, Any]) -> None:
         why, wait, number = "", FIRST_WAIT_S, 0
