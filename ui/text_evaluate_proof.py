@@ -63,8 +63,9 @@ TEXTS: dict[str, Text] = {
     "evaluate.timeline": Text(en="Held-out accuracy while training", ko="학습 중 평가 정확도"),
     "evaluate.timeline_lead": Text(
         en="Blue: while training, on the rows that choose the best; framed: the best, filled: the last. Grey: before "
-        "and after, on all held-out rows.",
-        ko="파란색: 학습 중, 최고를 고르는 행에서. 마름모는 최고, 채운 점은 마지막. 회색: 학습 전후, 모든 평가 행에서.",
+        "and after, on all held-out rows. A click on a blue point shows the samples of its step.",
+        ko="파란색: 학습 중, 최고를 고르는 행에서. 마름모는 최고, 채운 점은 마지막. 회색: 학습 전후, 모든 평가 행에서. "
+        "파란 점을 누르면 그 스텝의 샘플을 볼 수 있습니다.",
     ),
     "evaluate.best": Text(en="best", ko="최고"),
     "evaluate.last": Text(en="last", ko="마지막"),

@@ -3,6 +3,7 @@
 import { fill, h, svg } from '../dom.js';
 import { count, percent } from '../format.js';
 import { onLanguage, t } from '../i18n.js';
+import * as state from '../state.js';
 import { between, csv, head, known, moved } from './parts.js';
 
 const HEIGHT = 232;
@@ -61,7 +62,13 @@ export class Timeline {
     for (const one of points) {
       const title = svg('title', {}, this.#say(one));
       const whisker = known(one.low) && known(one.high) ? svg('line', { x1: at(one), x2: at(one), y1: y(one.low), y2: y(one.high), class: 'ev-whisker' }) : '';
-      picture.append(svg('g', { class: chooses(one) ? 'ev-at' : 'ev-at ev-whole' }, title, whisker, svg('circle', { cx: at(one), cy: y(one.accuracy), r: 4.5 })));
+      const point = svg('g', { class: chooses(one) ? 'ev-at' : 'ev-at ev-whole' }, title, whisker, svg('circle', { cx: at(one), cy: y(one.accuracy), r: 4.5 }));
+      // What was trained on at that moment, as on every chart over steps.
+      if (chooses(one) && one.step > 0) {
+        point.classList.add('ev-to');
+        point.addEventListener('click', () => state.set({ run: this.run, tab: 'samples', step: one.step }));
+      }
+      picture.append(point);
     }
     const there = (one) => known(one?.step) && known(one.accuracy);
     const spot = (one) => [x(one.step), y(one.accuracy)];
