@@ -192,10 +192,8 @@ def test_a_run_is_put_in_front_of_the_queue(studio: Studio) -> None:
 def test_the_command_line_checks_starts_follows_and_lists(studio: Studio, tmp_path: Path) -> None:
     studio.set(FAKE_STEP_S="0.01")
     file = tmp_path / "s.yaml"
-    asked = {
-        "values": {**SETTINGS, "max_steps": 3},
-        "sweep": {"num_generations": [4, 3], "loss_type": ["grpo", "dapo"]},
-    }
+    values = {name: value for name, value in SETTINGS.items() if name != "num_generations"} | {"max_steps": 3}
+    asked = {"values": values, "sweep": {"num_generations": [4, 3], "loss_type": ["grpo", "dapo"]}}
     file.write_text(json.dumps(asked), encoding="utf-8")
     code, plan, _ = studio.cli("sweep", "--config", str(file), "--check")
     assert (code, plan["runs"], plan["of"]) == (2, 2, 4)
