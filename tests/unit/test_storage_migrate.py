@@ -172,6 +172,44 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) ->
     db.close()
 
 
+def test_samples_of_an_older_schema_are_told_apart(tmp_path: Path) -> None:
+    """Schema 0005 works out kinds, places and right answers; ids are kept and never used again."""
+    path = tmp_path / "studio.db"
+    connection = sqlite3.connect(path)
+    connection.executescript((PROJECT / "tests" / "data" / "studio-0001.sql").read_text(encoding="utf-8"))
+    for group, scores in enumerate(["[1.0,1.0]", "[0.0,0.0]", "[null,0.5]", "[null,null]"], 3):
+        totals = {3: 2.0, 4: 0.0, 5: 0.5, 6: None}
+        connection.execute(
+            "INSERT INTO sample_group VALUES (?, 1, 1, 3, 'train', 'row-1', ?, 'text', ?, ?)",
+            (group, b"\0001+1=?", b"\0002", '["accuracy","format"]'),
+        )
+        for place in range(2):
+            total = "nan" if (group, place) == (6, 1) else totals[group]
+            connection.execute(
+                "INSERT INTO completion VALUES (NULL, ?, ?, ?, 5, 1, ?, ?, NULL)",
+                (group, place, b"\000" + b"x" * place, scores, total),
+            )
+    connection.execute("UPDATE sqlite_sequence SET seq = 40 WHERE name = 'sample_group'")
+    connection.commit()
+    connection.close()
+    migrate(f"sqlite:///{path}")
+    db = Database(f"sqlite:///{path}")
+    groups = Reader(db).groups(RUN, newest_first=False)
+    told = [(g.id, g.step, g.place, g.kind, g.solved, g.unique) for g in groups]
+    assert told == [
+        (1, 1, 0, "live", 1, 2), (2, 2, 0, "live", 1, 2), (3, 3, 0, "all_right", 2, 2), (4, 3, 1, "all_wrong", 0, 2),
+        (5, 3, 2, "tied", None, 2), (6, 3, 3, "live", None, 2),
+    ]  # fmt: skip
+    assert [c.rewards for c in groups[4].completions] == [(None, 0.5)] * 2
+    assert [repr(c.total) for c in groups[5].completions] == ["None", "nan"]
+    assert rows(path, "SELECT count(*) FROM prompt") == [(2,)], "row-1 and row-2, however often they came"
+    writer = Writer(f"sqlite:///{path}", RUN, 1, tmp_path / "spill.jsonl", 0.02)
+    writer.generation(Generation(4, "train", ("accuracy", "format"), (Group("row-3", "1+2", "text", "3", ()),)))
+    assert writer.close()
+    assert [g.id for g in Reader(db).groups(RUN, step=4)] == [41]
+    db.close()
+
+
 def test_evaluations_of_an_older_schema_are_kept(tmp_path: Path) -> None:
     """Schema 0003 rebuilds the table of items: what stood in it is all there, under the same ids."""
     path = tmp_path / "studio.db"
