@@ -28,7 +28,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "tests" / "data" / "traces"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of the plan. `expect`: any of these rules finds it; none for a healthy one. `fit`: for thresholds."""
+    """One run of the plan. `expect`: any of these rules finds it; none for a healthy one. `fit`: for thresholds.
+    `cause`: what must stand first among the causes that the finding names."""
 
     name: str
     kind: str
@@ -39,6 +40,7 @@ class Job:
     preset: str
     values: dict[str, Any]
     rows: dict[str, Any] | None
+    cause: str | None = None
 
     @property
     def healthy(self) -> bool:
@@ -61,7 +63,9 @@ def jobs(said: Mapping[str, Any]) -> Iterator[Job]:
 def _job(said: Mapping[str, Any], name: str, kind: str, one: Mapping[str, Any], seed: int, fit: bool) -> Job:
     values = {**said["common"], **one["values"], "seed": seed, "data_seed": seed, "name": name}
     expect = tuple(one.get("expect", ()))
-    return Job(name, kind, one.get("fault"), expect, seed, fit, said["preset"], values, one.get("rows"))
+    return Job(
+        name, kind, one.get("fault"), expect, seed, fit, said["preset"], values, one.get("rows"), one.get("cause")
+    )
 
 
 # --- recording ---
@@ -77,7 +81,7 @@ def record(job: Job, home: Path, folder: Path) -> dict[str, Any]:
     try:
         saved = services.custom.names()
         for name, source in plan()["rewards"].items():
-            if name not in saved:
+            if name not in saved or services.custom.show(name)["source"] != source:
                 services.custom.save(name, source, "sandboxed", False)
         values = dict(job.values)
         if job.rows:

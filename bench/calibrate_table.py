@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backend.diagnosis.base import SEVERITIES, Severity
 from backend.diagnosis.engine import replay
 from backend.diagnosis.headline import headline
 from backend.diagnosis.reading import from_portable
@@ -36,12 +37,14 @@ PEER = {
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One rule on one run: the step after which it was believed, its worst severity, what explains it at the end."""
+    """One rule on one run: the step after which it was believed, its worst severity, what explains it at the end, and
+    the cause that it puts first."""
 
     step: int
     severity: str
     because_of: str | None
     state: str
+    cause: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,17 @@ def verdict(entry: Mapping[str, Any], folder: Path = FOLDER) -> Verdict:
     records, _ = from_portable(folder / f"{entry['name']}.jsonl.gz")
     engine = replay(records, find_rules())
     first: dict[str, int] = {}
+    worst: dict[str, Severity] = {}
     for change in engine.transitions:
         if change.to == "fired":
             first.setdefault(change.id, change.step)
-    alarms = {f.rule.id: Alarm(first[f.rule.id], f.severity, f.because_of, f.state) for f in engine.findings()}
+            worst[change.id] = min(change.severity, worst.get(change.id, "info"), key=SEVERITIES.index)
+    alarms = {
+        f.rule.id: Alarm(
+            first[f.rule.id], worst[f.rule.id], f.because_of, f.state, next((c.id for c in f.reading.causes), None)
+        )
+        for f in engine.findings()
+    }
     said = headline(engine, ended=True)
     failed = {rule: s.failed for rule, s in engine.standings.items() if s.failed}
     return Verdict(entry, alarms, said["state"], said["because"], failed)
