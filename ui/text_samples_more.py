@@ -122,6 +122,10 @@ TEXTS: dict[str, Text] = {
         "{n} of {of} completions are drawn. A click opens one.",
         "답변 {of}개 중 {n}개를 그렸습니다. 점을 누르면 열립니다.",
     ),
+    "smore.drawn_some": Text(
+        "{n} of {of} completions are drawn, those an even choice over the steps. A click opens one.",
+        "스텝 전체에서 고르게 뽑은 답변 {of}개 중 {n}개를 그렸습니다. 점을 누르면 열립니다.",
+    ),
     "smore.scatter_help": Text(
         "The correlation is within live groups, so that easy and hard prompts play no part. Scores of few values are "
         "spread a little.",

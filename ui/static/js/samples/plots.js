@@ -4,6 +4,8 @@ import { fade } from '../live/colors.js';
 import { csv } from '../evaluate/parts.js';
 import { Chart, literal } from './chart.js';
 
+const REST = 10_000; // ms between two looks at a run that goes on
+
 export class Plots {
   constructor(root, ctx) {
     Object.assign(this, { root, ctx, run: null, x: 'tokens', asked: 0 });
@@ -22,12 +24,12 @@ export class Plots {
   }
 
   use(run) {
-    if (run.id === this.run?.id && run.last_step === this.step) return;
+    if (run.id === this.run?.id && (run.last_step === this.step || Date.now() - this.looked < REST)) return;
     if (run.id !== this.run?.id) {
       this.x = 'tokens';
       this.body.hidden = true;
     }
-    Object.assign(this, { run, step: run.last_step });
+    Object.assign(this, { run, step: run.last_step, looked: Date.now() });
     this.#load();
   }
 
@@ -76,7 +78,7 @@ export class Plots {
       ctx.i18n.label(this.goes, found.text);
       const { n } = found;
       const drawn = found.points.x.length;
-      ctx.i18n.label(this.more, drawn < n ? 'smore.drawn_part' : 'smore.drawn_all', { n: count(drawn), of: count(n) });
+      ctx.i18n.label(this.more, found.more ? 'smore.drawn_some' : drawn < n ? 'smore.drawn_part' : 'smore.drawn_all', { n: count(drawn), of: count(n) });
       this.dots.show(JSON.stringify([run.id, x, n, found.within]), (look) => this.#dots(found, look));
     } catch (error) {
       this.#fail(error);

@@ -47,7 +47,7 @@ export class Prompts {
     if (single) return void this.one.use(run, params.prompt);
     this.sort.value = SORTS.includes(params.sort) ? params.sort : 'forgotten';
     this.down.setAttribute('aria-pressed', String(params.order === 'down'));
-    const key = JSON.stringify([run.id, this.sort.value, params.order, run.last_step]);
+    const key = JSON.stringify([run.id, this.sort.value, params.order]); // not by step: a list that is read does not jump
     if (key !== this.key) {
       this.key = key;
       this.#load(false);
