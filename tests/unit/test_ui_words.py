@@ -15,8 +15,22 @@ from ui.text import all_texts
 
 HANGUL = re.compile("[가-힣]")
 SAME = {"app.name", "app.unknown", "stage.grpo", "chart.csv", "chart.png", "sweeps.csv"}  # the same word in both
-CHECKED = {"app", "state", "stage", "live", "tile", "chart", "eval", "groups", "log", "samples", "smore", "sweeps"}
-READ = ("js", "js/live", "js/samples", "js/sweeps")  # folders of scripts whose keys are looked for
+CHECKED = {
+    "app",
+    "state",
+    "stage",
+    "live",
+    "tile",
+    "chart",
+    "eval",
+    "groups",
+    "log",
+    "samples",
+    "smore",
+    "sweeps",
+    "findings",
+}
+READ = ("js", "js/live", "js/findings", "js/samples", "js/sweeps")  # folders of scripts whose keys are looked for
 KEY = re.compile(r"""(?:\bt\(|\bt: |label\(\w+(?:\.\w+)*, |title: |body: |action: |toast\()'([a-z_]+\.[a-z_]+)'""")
 
 
