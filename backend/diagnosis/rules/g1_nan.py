@@ -1,8 +1,8 @@
 """G1 nan: numbers that are none, or answers of one repeated token. It fires at once.
 
 Any NaN or infinity in the loss or the gradient's norm, or an infinite reward; or more than half of the newest answers
-are one repeated piece. An infinite norm alone is how fp16's loss scaling finds its scale: with fp16 it counts only when
-three stand in a row. A NaN mean reward is a reward without a score (R4), not this. Clears after 20 clean steps.
+are one repeated piece. An infinite norm alone is how fp16's loss scaling finds its scale: with fp16 it counts only
+when three stand in a row. A NaN mean reward is a reward without a score (R4), not this. Clears after 20 clean steps.
 With logging_nan_inf_filter a NaN loss is logged as the mean before it; the norm still tells.
 
 Real runs (docs/diagnosis.md): found in 3 of 3 whose rewards overflow at step 1; in none of 12 healthy ones; and once for

@@ -19,9 +19,9 @@ TIMES, LEAST, CRITICAL = 10.0, 0.1, 1.0
 
 
 def check(window: Window) -> Reading | None:
-    beta = float(window.facts.get("beta", 0.0))
-    if beta <= 0:
-        return None
+    beta = window.facts.config.get("beta")
+    if beta == 0 or (beta is None and "kl" not in window.records.curves):
+        return None  # of a run that was not made here, a logged kl says that beta is above 0
     if window.first_step <= BASE[1]:
         return unknown(max(1, BASE[1] + 1 - window.first_step))
     curve = window.records.curves.get("kl")
@@ -37,10 +37,11 @@ def check(window: Window) -> Reading | None:
         return CLEAR
     if level <= TIMES * middle:
         return HOLD
+    held = f"beta {float(beta):g}" if beta else "beta"
     causes = (
         (
-            Cause("beta_low", Text(f"beta {beta:g} does not hold it.", f"beta {beta:g}로는 붙잡지 못합니다.")),
-            change(window.facts, beta=float(f"{beta * 2.5:.2g}")),
+            Cause("beta_low", Text(f"{held} does not hold it.", f"{held} 값으로는 붙잡지 못합니다.")),
+            change(window.facts, beta=float(f"{float(beta) * 2.5:.2g}")) if beta else (),
         ),
         (Cause("lr_high", Text("The learning rate is too high.", "학습률이 너무 높습니다.")), lower_lr(window.facts)),
     )
