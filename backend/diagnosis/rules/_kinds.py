@@ -98,13 +98,13 @@ def kind_of(group: Sampled, facts: Facts, low: float, high: float) -> Kind:
     return "all_right" if found[0] >= high - near else "all_wrong" if found[0] <= low + near else "tied"
 
 
-def dead(window: Window, groups: Sequence[Sampled] | None = None) -> Dead:
-    """The dead ones of `groups` (default: the window's)."""
+def dead(window: Window, groups: Sequence[Sampled] | None = None, by_task: bool = False) -> Dead:
+    """The dead ones of `groups` (default: the window's). `by_task`: also those that only another reward tells apart."""
     chosen = window.groups if groups is None else groups
     low, high = ends(chosen, window)
     found = Dead(len(chosen), {kind: [] for kind in ("all_right", "all_wrong", "tied", "unscored")})
     for group in chosen:
-        if group.dead:
+        if group.dead or (by_task and (given := scores(group, window.facts)) and same(given)):
             found.by[kind_of(group, window.facts, low, high)].append(group)
     return found
 

@@ -53,15 +53,14 @@ def check(window: Window) -> Reading | None:
         name: round(float(parts[:, 1 + k].sum() / parts[:, 0].sum()), 3) for k, name in enumerate(facts.reward_names)
     }
     aux = max((k for k in range(len(facts.reward_names)) if k != facts.task), key=lambda k: own[facts.reward_names[k]])
+    most_of_it, rest = percent(min(1.0, share)), percent(max(0.0, 1 - share))  # it may pull against the task
     name, task = facts.reward_names[aux], facts.reward_names[facts.task]
     text = Text(
-        f"{percent(share)} of what the last {GROUPS} live groups teach comes from {name} and others, "
-        f"{percent(1 - share)} from {task}"
+        f"{most_of_it} of what the last {GROUPS} live groups teach comes from {name} and others, {rest} from {task}"
         if len(own) > 2
-        else f"{percent(share)} of what the last {GROUPS} live groups teach comes from {name}, {percent(1 - share)} "
-        f"from {task}",
-        f"최근 살아 있는 그룹 {GROUPS}개의 학습 신호 중 {percent(share)}가 {name}{' 등' if len(own) > 2 else ''}에서, "
-        f"{percent(1 - share)}가 {task}에서 나옵니다",
+        else f"{most_of_it} of what the last {GROUPS} live groups teach comes from {name}, {rest} from {task}",
+        f"최근 살아 있는 그룹 {GROUPS}개의 학습 신호 중 {most_of_it}가 {name}{' 등' if len(own) > 2 else ''}에서, "
+        f"{rest}가 {task}에서 나옵니다",
     )
     evidence = {"live_groups": GROUPS, "auxiliary_share": round(share, 3), "half": round(half, 3), "shares": own}
     most = sorted(live, key=lambda group: _own_share(group, window))[-5:]

@@ -134,5 +134,5 @@ RULE = Rule(
     means="doubtful",
     check=check,
     trend=True,
-    symptoms=("A1", "Z6", "D1", "H1"),
+    symptoms=("A1", "Z6", "D1", "H1", "Z1", "Z3"),
 )

@@ -1,7 +1,8 @@
-"""Z5: more than half of the groups are dead; at least 30% of the dead ones are all right and at least 30% all wrong.
+"""Z5: in more than half of the groups the task is dead; at least 30% of these are all right, at least 30% all wrong.
 
-P(share > .5) > .99 (Jeffreys) over the window. A note where the task reward has surely risen since the first groups:
-then the solved half is what the run has learned.
+P(share > .5) > .99 (Jeffreys) over the window. Dead by the task reward: a slip of the format in a group that is beyond
+reach makes it no better (by the totals one of the planted runs was lost). A note where the task reward has surely risen
+since the first groups: then the solved half is what the run has learned.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MIXED = Cause("mixed", Text(
 def check(window: Window) -> Reading | None:
     if not window.groups:
         return None
-    found = _kinds.dead(window)
+    found = _kinds.dead(window, by_task=True)
     level = stats.share_level(found.count, found.groups, _kinds.DEAD)
     less = min(found.part("all_right"), found.part("all_wrong"))
     if level != "fire" or less < EACH:
@@ -34,10 +35,10 @@ def check(window: Window) -> Reading | None:
     right, wrong = found.of("all_right"), found.of("all_wrong")
     risen = _kinds.risen(window)
     text = Text(
-        f"{percent(found.share)} of the last {found.groups} groups are dead: in {len(right)} all answers are right, in "
-        f"{len(wrong)} all are wrong",
-        f"최근 그룹 {found.groups}개 중 {percent(found.share)}가 죽은 그룹입니다. {len(right)}개는 모두 맞고 "
-        f"{len(wrong)}개는 모두 틀립니다",
+        f"In {percent(found.share)} of the last {found.groups} groups the task is the same for all answers: "
+        f"{len(right)} are all right, {len(wrong)} all wrong",
+        f"최근 그룹 {found.groups}개 중 {percent(found.share)}에서 과제 보상이 모두 같습니다. "
+        f"{len(right)}개는 모두 맞고 {len(wrong)}개는 모두 틀립니다",
     )
     samples = (*window.worst(right, 3), *window.worst(wrong, 3))
     evidence = {**found.evidence(), "risen": risen}
