@@ -5,8 +5,8 @@ are one repeated piece. An infinite norm alone is how fp16's loss scaling finds 
 when three stand in a row. A NaN mean reward is a reward without a score (R4), not this. Clears after 20 clean steps.
 With logging_nan_inf_filter a NaN loss is logged as the mean before it; the norm still tells.
 
-Real runs (docs/diagnosis.md): found in 3 of 3 whose rewards overflow at step 1; in none of 12 healthy ones; and once for
-repeated tokens, in a run with a learning rate of 1e-2.
+Real runs (docs/diagnosis.md): found in 3 of 3 whose rewards overflow at step 1; in none of 12 healthy ones; and once
+for repeated tokens, in a run with a learning rate of 1e-2.
 """
 
 from __future__ import annotations
