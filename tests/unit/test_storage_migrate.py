@@ -202,7 +202,8 @@ def test_samples_of_an_older_schema_are_told_apart(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [c.rewards for c in groups[4].completions] == [(None, 0.5)] * 2
     assert [repr(c.total) for c in groups[5].completions] == ["None", "nan"]
-    assert rows(path, "SELECT count(*) FROM prompt") == [(2,)], "row-1 and row-2, however often they came"
+    with db.read() as open_one:
+        assert open_one.execute(text("SELECT count(*) FROM prompt")).scalar() == 2, "row-1 and row-2"
     writer = Writer(f"sqlite:///{path}", RUN, 1, tmp_path / "spill.jsonl", 0.02)
     writer.generation(Generation(4, "train", ("accuracy", "format"), (Group("row-3", "1+2", "text", "3", ()),)))
     assert writer.close()
