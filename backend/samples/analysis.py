@@ -71,7 +71,7 @@ class Analysis:
             if "time/generate" in values
         }
         rows = [_step(row, seconds.get(row.step)) for row in self._explorer.budget(run_id)]
-        return budget.budget(rows, use_of(run)) | {"ended": run.state.ended}
+        return budget.budget(rows, use_of(run, max(seconds, default=0))) | {"ended": run.state.ended}
 
     def budget_csv(self, run_id: str) -> str:
         """A row a step (or span of steps): tokens of each part, then seconds of each."""
@@ -174,8 +174,11 @@ def _step(row: StepBudget, seconds: float | None) -> budget.StepTokens:
     )
 
 
-def use_of(run: Run) -> budget.Use:
-    """What the run's settings say of the use of its samples; a run of another version or of plain TRL says less."""
+def use_of(run: Run, logged: int = 0) -> budget.Use:
+    """What the run's settings say of the use of its samples; a run of another version or of plain TRL says less.
+
+    `logged`: the last step that has logged anything, which is done too.
+    """
     from pydantic import ValidationError
 
     from backend.config.batch import batch_plan
@@ -183,7 +186,7 @@ def use_of(run: Run) -> budget.Use:
 
     mask, beta = run.config.get("mask_truncated_completions") is True, run.config.get("beta")
     beta = float(beta) if isinstance(beta, int | float) and math.isfinite(beta) else 0.0
-    last = run.last_step if run.state.ended and run.last_step > 0 else None
+    last = max(run.last_step, logged) or None if run.state.ended else None
     try:
         config = RunConfig(**run.config)
     except (ValidationError, TypeError):
