@@ -81,6 +81,7 @@ def test_a_cold_run_is_stopped_by_its_finding_while_nobody_answers_the_alert(hom
     assert shown["reason_text"]["ko"] != shown["reason"]
     assert shown["can"]["resume"]
     assert Silent.bodies[0]["finding"]["id"] == "Z4"
+    assert [e for e in shown["events"] if e["kind"] == "alert_failed"]
     # The address stands nowhere but in its own file.
     folder = Settings(home).run_dir(run["run"])
     assert "T0KEN" not in json.dumps(shown)
