@@ -14,7 +14,7 @@ SOURCE = "\n".join(
     path.read_text(encoding="utf-8") for part in ("form", "runs") for path in (SCRIPTS / part).glob("*.js")
 )
 SAME = {"form.between"}  # "1~8" has no word in it
-KINDS = ("control", "probe", "evaluate")  # of a run, as the list of runs names them
+KINDS = ("control", "probe", "attached", "evaluate")  # of a run, as the list of runs names them
 COLUMNS = set(re.findall(r"key: '(\w+)'", SOURCE))
 
 
