@@ -193,6 +193,15 @@ def test_z5_finds_two_sorts_of_prompts_and_offers_the_probe() -> None:
     assert finding.reading.evidence["all_wrong"] >= 20
 
 
+def test_z5_is_not_misled_by_slips_of_the_format_beyond_reach() -> None:
+    """Wrong throughout and live by the format alone: by the totals only .4 of the groups are dead."""
+    run = records()
+    slip = [(0.0, 1.0)] * 7 + [(0.0, 0.0)]
+    fill(run, 30, lambda at, rng: [
+        *[right(run, 1.0)] * 3, *[group(run, slip)] * 4, mixed(run, 4, 1.0)])  # fmt: skip
+    assert fired(run, "Z5").reading.evidence["all_wrong"] == 40
+
+
 def tie_broken(run: Records, share: float, steps: int = 20) -> Records:
     """In `share` of the groups the task is tied and only the second reward differs."""
     return fill(run, steps, lambda at, rng: [

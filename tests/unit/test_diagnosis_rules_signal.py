@@ -100,6 +100,11 @@ def test_a2_is_silent_where_the_task_rises_too_and_where_it_is_solved() -> None:
     assert state(steady(80, lambda t: 0.97, lambda t: 0.1 + 0.8 * t), "A2") == "ok"
 
 
+def test_a2_is_silent_where_the_format_only_creeps() -> None:
+    run = steady(120, lambda t: 0.4, lambda t: 0.84 + 0.08 * t)
+    assert state(run, "A2") == "ok"
+
+
 def test_a2_without_a_task_asks_the_held_out_rows() -> None:
     def made(before: int, after: int) -> Records:
         run = records(rewards=["format", "length"], reward_weights=[1.0, 1.0],
