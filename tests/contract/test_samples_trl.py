@@ -47,12 +47,20 @@ def test_a_trainer_of_trl_learns_from_the_file(tmp_path: Path, what: str, form: 
     from datasets import load_dataset
     from transformers import AutoTokenizer
     from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
+    from trl.data_utils import is_conversational, maybe_apply_chat_template
 
     rows = load_dataset(
         "json", data_files=str(written(tmp_path, what, form)), split="train", cache_dir=str(tmp_path / "cache")
     )
     model = build_tiny_model(tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(str(model))
+    columns = {"prompt", "completion"} if what == "best" else {"prompt", "chosen", "rejected"}
+    for row in rows.to_list():
+        assert set(row) == columns
+        assert is_conversational(row) is (form == "messages")
+        flat = maybe_apply_chat_template(row, tokenizer)
+        assert set(flat) == columns
+        assert all(isinstance(value, str) for value in flat.values())
     shared: dict[str, Any] = {
         "output_dir": str(tmp_path / "out"), "max_steps": 1, "per_device_train_batch_size": 2, "report_to": [],
         "use_cpu": True, "bf16": False, "save_strategy": "no", "gradient_checkpointing": False, "logging_steps": 1,

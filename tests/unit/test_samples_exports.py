@@ -226,41 +226,12 @@ def test_pairs_leave_ties_out_and_count_them(place: Place) -> None:
     )
 
 
-def texts_and_messages(place: Place) -> None:
+def test_messages_become_a_message_and_no_lone_surrogate_is_left(place: Place) -> None:
     place.put(1, group(one("4\ud800", 0.0, False), one("3\0", 1.0, True), prompt=MESSAGES, messages=True))
-    place.put(2, group(one("5", 0.0, False), one("3", 1.0, True), prompt=MESSAGES, messages=True, prompt_id="b"))
-
-
-@pytest.mark.parametrize("messages", [True, False])
-def test_trl_takes_the_rows(place: Place, tmp_path: Path, messages: bool) -> None:
-    from datasets import load_dataset
-    from trl.data_utils import is_conversational, maybe_apply_chat_template
-
-    if messages:
-        texts_and_messages(place)
-    else:
-        place.put(1, group(one("bad", 0.0, False), one("good", 1.0, True)))
-
-    class Tokenizer:
-        """The two calls that trl makes of a tokenizer with a template."""
-
-        chat_template = "{{ messages }}"
-
-        def apply_chat_template(self, messages: list[dict], *, tokenize: bool = True, **more: Any) -> str:
-            tail = "<a>" if more.get("add_generation_prompt") else ""
-            return "".join(f"<{m['role'][0]}>{m['content']}" for m in messages) + tail
-
-    for what, columns in (("best", {"prompt", "completion"}), ("pairs", {"prompt", "chosen", "rejected"})):
-        path = tmp_path / f"{what}.jsonl"
-        path.write_text("".join(place.made(what).pieces), encoding="utf-8")
-        loaded = load_dataset("json", data_files=str(path), split="train", cache_dir=str(tmp_path / "cache"))
-        assert set(loaded.column_names) == columns
-        for row in loaded.to_list():
-            assert is_conversational(row) is messages
-            flat = maybe_apply_chat_template(row, Tokenizer())  # type: ignore[arg-type]
-            assert set(flat) == columns
-            assert all(isinstance(value, str) for value in flat.values())
-            assert flat["prompt"].startswith("<s>더하세요<u>1+2" if messages else "1+1")
+    prompt = json.loads(MESSAGES)
+    right, wrong = ([{"role": "assistant", "content": text}] for text in ("3\0", "4\ufffd"))
+    assert place.rows("best")[0] == [{"prompt": prompt, "completion": right}]
+    assert place.rows("pairs")[0] == [{"prompt": prompt, "chosen": right, "rejected": wrong}]
 
 
 # --- refusals ---
