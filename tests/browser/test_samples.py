@@ -208,7 +208,7 @@ def test_what_differs_is_what_differs(page: Page, server: Server, run: str) -> N
 
 def test_ways_from_group_to_group_and_back_to_the_list(page: Page, server: Server, run: str) -> None:
     opened(page, server, run, "&correct=true")
-    page.locator("#samples-more").scroll_into_view_if_needed()
+    page.locator(ROW).nth(30).scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
     assert before > 0
     page.locator(ROW).nth(30).click()
@@ -351,11 +351,14 @@ def test_the_views_of_all_samples_open_and_the_language_goes_with_them(page: Pag
     opened(page, server, run)
     for view in ("prompts", "budget", "plots"):
         page.click(f"#samples-view-{view}")
-        page.wait_for_selector(f".s-view-{view} > *")
-        page.wait_for_function(f"() => !document.querySelector('.s-view-{view} > .loading')")
+        page.wait_for_function(
+            "view => { const e = document.querySelector(`.s-view-${view}`); "
+            "return e && e.offsetHeight > 40 && !e.querySelector(':scope > .loading'); }",
+            arg=view,
+        )
         assert page.locator(f".s-view-{view} .notice[data-level=error]").count() == 0
         assert address(page)["view"] == view
-        assert page.locator(".s-view:visible").count() == 1
+        assert page.locator(".s-view:not([hidden])").count() == 1
         assert overflow(page) == 0
     page.click("#language-switch [data-lang=ko]")
     page.click("#samples-view-list")

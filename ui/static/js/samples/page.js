@@ -67,12 +67,12 @@ class Page {
       else tab.removeAttribute('aria-current');
     }
     const before = this.group.root.hidden;
+    if (before && grouped) this.place = scrollY; // before the list is gone, and the page is short
     this.list.root.hidden = name !== 'list' || grouped;
     this.group.root.hidden = !grouped;
     for (const [other, { root }] of this.views) root.hidden = other !== name;
     if (name !== 'list') this.#open(name, run, address);
     else if (grouped) {
-      if (before) this.place = scrollY;
       this.group.use(run, address);
       if (before) scrollTo(0, 0);
     } else {
