@@ -8,9 +8,9 @@ tell, and says how many steps it needs. Silent at .9 of the range: a solved task
 
 Simulated (tests/unit/test_diagnosis_trends.py, groups of 8, solve rates that differ by prompt with rho .3):
 of 720 runs of 400 steps that rise (.3 to .6 or .4; a fifth of a slow run; within the first 16 steps; saturating) with
-1, 8 or 32 prompts an update, 2 were called flat at some step and none at the end. Of runs that stay at .3 or .1, 91% with 8 and
-99% with 32 prompts were found (median after 170 to 260 steps); with one prompt an update the interval stays wider than
-.05 and the rule says that it cannot tell. All of 120 runs that fall from .6 to .3 were found.
+1, 8 or 32 prompts an update, 2 were called flat at some step and none at the end. Of runs that stay at .3 or .1, 91%
+with 8 and 99% with 32 prompts were found (median after 130 to 260 steps); with one prompt an update the interval stays
+wider than .05 and the rule says that it cannot tell. All of 120 runs that fall from .6 to .3 were found.
 
 Real runs (docs/diagnosis.md): said at step 25, as soon as trends may speak, of all 12 whose reward stayed at its floor
 (where D2 or R3 explains it); of none of 12 healthy ones.
