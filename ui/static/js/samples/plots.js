@@ -137,10 +137,10 @@ export class Plots {
   }
 }
 
-/** The smallest distance between two values. */
+/** The smallest distance between two values, at most a fifth of their range: what is spread stays near its value. */
 function smallest(values) {
   const sorted = [...new Set(values)].sort((a, b) => a - b);
-  return Math.min(...sorted.slice(1).map((value, i) => value - sorted[i]), sorted.length > 1 ? Infinity : 0.1);
+  return Math.min(...sorted.slice(1).map((value, i) => value - sorted[i]), sorted.length > 1 ? (sorted[sorted.length - 1] - sorted[0]) / 5 : 0.1);
 }
 
 /** The same small shift for the same point, −1..1: a chart that is drawn again does not move. */
