@@ -103,8 +103,8 @@ TEXTS: dict[str, Text] = {
     # Plots
     "smore.advantage": Text("Advantages by step", "스텝별 어드밴티지"),
     "smore.advantage_help": Text(
-        "The stronger the colour, the more completions (square-root scale). As rewards rise groups tie, and advantages gather at 0. "
-        "A click opens the samples of those steps.",
+        "The stronger the colour, the more completions (square-root scale). As rewards rise groups tie, and "
+        "advantages gather at 0. A click opens the samples of those steps.",
         "색이 뚜렷할수록 답변이 많습니다(제곱근 척도). 보상이 오르면 동점 그룹이 늘어 어드밴티지가 0에 모입니다. "
         "누르면 그 스텝의 샘플이 열립니다.",
     ),
