@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -59,14 +58,13 @@ class Explorer:
         budget_s: float = BUDGET_S,
     ) -> SamplePage:
         """Completions that fit, by group, in a group by their order. ValueError for a cursor that is none."""
-        until = time.monotonic() + budget_s
         after = read_cursor(cursor)
 
         def read(connection: Connection, key: int) -> SamplePage:
             walk = Walk(connection, key, limits_of(connection, key), filter, newest_first)
             found: list[tuple[int, int]] = []
             more = None
-            for group, indexes in walk.groups(after, until):
+            for group, indexes in walk.groups(after, budget_s):
                 for index in indexes:
                     if len(found) == limit:
                         more = found[-1] if found else (group, index - 1)
@@ -90,14 +88,13 @@ class Explorer:
         budget_s: float = BUDGET_S,
     ) -> GroupPage:
         """Whole groups that hold at least one completion that fits. ValueError for a cursor that is none."""
-        until = time.monotonic() + budget_s
         after = read_cursor(cursor)
 
         def read(connection: Connection, key: int) -> GroupPage:
             walk = Walk(connection, key, limits_of(connection, key), filter, newest_first)
             found: list[int] = []
             more = None
-            for group, _ in walk.groups(after, until, whole=True):
+            for group, _ in walk.groups(after, budget_s, whole=True):
                 if len(found) == limit:
                     more = (found[-1], walk.END) if found else None
                     break
