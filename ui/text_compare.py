@@ -14,15 +14,17 @@ TEXTS: dict[str, Text] = {
     "compare.add": Text("Add a run", "실행 추가"),
     "compare.remove": Text("Take {name} out", "{name} 빼기"),
     "compare.only_one": Text("Add a second run to compare with.", "비교할 실행을 하나 더 추가하세요."),
-    "compare.full": Text("12 runs are the most that one chart can tell apart.", "한 차트에서는 최대 12개까지 비교합니다."),
+    "compare.full": Text(
+        "12 runs are the most that one chart can tell apart.", "한 차트에서는 최대 12개까지 비교합니다."
+    ),
     "compare.gone": Text("Deleted since: {ids}", "삭제된 실행: {ids}"),
     "compare.failed": Text("The comparison could not be read: {why}", "비교를 불러오지 못했습니다: {why}"),
     "compare.evaluations": Text("Held-out rows", "평가 행"),
     "compare.evaluations_lead": Text(
-        "Greedy answers before and after training, with 95% intervals. “Against the first” pairs the rows that both runs "
-        "answered; an interval that contains 0 tells no difference.",
-        "학습 전후의 greedy 답 정확도와 95% 구간입니다. ‘첫 실행 대비’는 두 실행이 모두 푼 같은 문제끼리 비교하며, 구간에 "
-        "0이 들어 있으면 차이를 말할 수 없습니다.",
+        "Greedy answers before and after training, with 95% intervals. “Against the first” pairs the rows that both "
+        "runs answered; an interval that contains 0 tells no difference.",
+        "학습 전후의 greedy 답 정확도와 95% 구간입니다. ‘첫 실행 대비’는 두 실행이 모두 푼 같은 문제끼리 비교하며, "
+        "구간에 0이 들어 있으면 차이를 말할 수 없습니다.",
     ),
     "compare.run": Text("Run", "실행"),
     "compare.before": Text("Before", "학습 전"),
@@ -50,4 +52,7 @@ TEXTS: dict[str, Text] = {
     "compare.x_tokens": Text("tokens seen", "누적 토큰"),
     "compare.x_time": Text("seconds of training", "학습 시간(초)"),
     "compare.open": Text("Compare", "비교"),
+    "compare.pick": Text("Compare {name}", "{name} 비교 대상에 넣기"),
+    "compare.picked_1": Text("Compare 1 run", "실행 1개 비교"),
+    "compare.picked": Text("Compare {n} runs", "실행 {n}개 비교"),
 }

@@ -29,8 +29,11 @@ CHECKED = {
     "smore",
     "sweeps",
     "findings",
+    "compare",
+    "attach",
 }
-READ = ("js", "js/live", "js/findings", "js/samples", "js/sweeps")  # folders of scripts whose keys are looked for
+# Folders of scripts whose keys are looked for.
+READ = ("js", "js/live", "js/findings", "js/samples", "js/sweeps", "js/compare", "js/runs")
 KEY = re.compile(r"""(?:\bt\(|\bt: |label\(\w+(?:\.\w+)*, |title: |body: |action: |toast\()'([a-z_]+\.[a-z_]+)'""")
 
 

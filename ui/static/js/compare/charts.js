@@ -1,16 +1,17 @@
 // One chart a measure, a line a run; seeds of one setting as their mean in a band. Drawn where it is on the screen.
 import { fill, h } from '../dom.js';
-import { t } from '../i18n.js';
+import { csv } from '../evaluate/parts.js';
+import { labelAttribute, t } from '../i18n.js';
 import { fade, palette } from '../live/colors.js';
 import { visible } from '../plain.js';
 import { loadPlotly } from '../plotly.js';
-import { colorOf, dashOf } from './hues.js';
+import { colorOf, dashOf, variableOf } from './hues.js';
 
 const CONFIG = { displaylogo: false, responsive: false, displayModeBar: false, doubleClick: 'reset', showSendToCloud: false, plotlyServerURL: '' };
 const literal = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export class Charts {
-  /** `options()` gives {axis, smoothing, singles}; `fetch(name)` the curves of a measure. */
+  /** `options()` gives {singles}; `fetch(name)` the curves of a measure. */
   constructor(ctx, options, fetch) {
     Object.assign(this, { ctx, options, fetch, cards: new Map(), found: null, asked: '' });
     this.root = h('div', { class: 'charts cmp-charts' });
@@ -41,10 +42,11 @@ export class Charts {
       card.node.remove();
       this.cards.delete(name);
     }
-    for (const chart of found.charts) {
+    for (const [at, chart] of found.charts.entries()) {
       const card = this.cards.get(chart.name) ?? this.#card(chart);
       card.chart = chart;
-      this.root.append(card.node);
+      // A node that is where it belongs stays: moved, it would lose the focus.
+      if (this.root.children[at] !== card.node) this.root.insertBefore(card.node, this.root.children[at] ?? null);
       card.wanted = state;
       if (card.visible) this.#want(card);
     }
@@ -57,9 +59,14 @@ export class Charts {
   #card(chart) {
     const plot = h('div', { class: 'plot cmp-plot' });
     const note = h('p', { class: 'caption chart-notes' });
+    const key = h('ul', { class: 'cmp-legend caption' });
+    const file = csv(() => `compare-${chart.name.replaceAll(/\W+/g, '-')}`, () => this.#rows(card));
+    labelAttribute(file, 'aria-label', () => `${t(chart.title)}: ${t('chart.csv')}`);
+    file.hidden = true;
+    const unit = chart.unit ? h('span', { class: 'caption cmp-unit' }, `(${chart.unit})`) : null;
     const node = h('section', { class: 'card chart', data: { name: chart.name }, tt: { 'aria-label': chart.title } },
-      h('header', {}, h('h2', { class: 'h3', t: chart.title })), h('div', { class: 'plot-box' }, plot), note);
-    const card = { chart, node, plot, note, visible: false, data: null, got: null, width: 0 };
+      h('header', {}, h('h2', { class: 'h3', t: chart.title }), unit, h('span', { class: 'spacer' }), file), h('div', { class: 'plot-box' }, plot), key, note);
+    const card = { chart, node, plot, note, key, file, visible: false, data: null, got: null, width: 0 };
     this.cards.set(chart.name, card);
     this.seen.observe(node);
     this.sized.observe(plot);
@@ -87,22 +94,48 @@ export class Charts {
     const { runs } = this.found;
     const place = new Map(runs.map((run, i) => [run.id, i]));
     const name = (id) => visible(runs[place.get(id)]?.name || id);
+    const { singles } = this.options();
+    // Curves that were asked for before a run was taken out: what is gone is drawn no more.
+    const lines = card.data.lines.filter((line) => place.has(line.run));
+    const bands = card.data.bands.filter((band) => band.runs.every((id) => place.has(id)));
+    const banded = new Set(bands.flatMap((band) => band.runs));
+    card.drawn = { bands, banded, lines: lines.filter((line) => singles || !banded.has(line.run)) };
     card.width = card.plot.clientWidth;
     const colors = palette();
-    const { traces, layout } = figure(card, { place, name, colors, ...this.options() });
+    const { traces, layout } = figure(card, { place, name, colors });
     this.plotly.react(card.plot, traces, { ...layout, uirevision: `${card.data.axis}` }, CONFIG);
-    const left = card.data.without.map(name);
+    const left = card.data.without.filter((id) => place.has(id)).map(name);
     fill(card.note, left.length ? t('compare.without', { names: left.join(', ') }) : '');
+    const entry = (id, text) => h('li', null, h('i', { class: 'cmp-key', data: { dash: dashOf(place.get(id)) }, style: { '--hue': variableOf(place.get(id)) } }), h('span', { class: 'cmp-name' }, text));
+    fill(card.key,
+      bands.map((band) => entry(band.runs[0], `${name(band.runs[0])} (${t('compare.seeds', { n: band.runs.length })})`)),
+      card.drawn.lines.filter((line) => !banded.has(line.run)).map((line) => entry(line.run, name(line.run))));
+    card.file.hidden = false;
+  }
+
+  /** What a chart draws, a row a point: of a run its value as logged and smoothed, of seeds their mean and its band. */
+  #rows(card) {
+    const named = new Map(this.found.runs.map((run) => [run.id, run.name || run.id]));
+    const { axis } = card.data;
+    const of = (ids) => ids.map((id) => named.get(id)).join(' + ');
+    const rows = [['runs', 'names', 'seeds', 'step', ...(axis === 'step' ? [] : [axis]), 'value', 'smoothed', 'low', 'high']];
+    const add = (ids, step, x, ...values) => rows.push([ids.join(' '), of(ids), ids.length, step, ...(axis === 'step' ? [] : [x]), ...values]);
+    for (const band of card.drawn.bands) band.x.forEach((x, i) => add(band.runs, axis === 'step' ? x : null, x, null, band.mean[i], band.low[i], band.high[i]));
+    for (const line of card.drawn.lines) {
+      const held = line.low !== undefined;
+      line.x.forEach((x, i) => add([line.run], line.step[i], x, held ? line.y[i] : line.raw[i], held ? null : line.y[i], line.low?.[i], line.high?.[i]));
+    }
+    return rows;
   }
 }
 
-function figure(card, { place, name, colors, axis, singles }) {
-  const { data, chart } = card;
+function figure(card, { place, name, colors }) {
+  const { chart, drawn } = card;
+  const { axis } = card.data;
   const percent = chart.unit === '%';
   const format = percent ? '.1%' : '.4~g';
-  const banded = new Set(data.bands.flatMap((band) => band.runs));
   const traces = [];
-  for (const band of data.bands) {
+  for (const band of drawn.bands) {
     const first = place.get(band.runs[0]);
     const hue = colorOf(first, colors);
     const label = t('compare.seeds', { n: band.runs.length });
@@ -111,11 +144,10 @@ function figure(card, { place, name, colors, axis, singles }) {
       { type: 'scatter', mode: 'lines', x: band.x, y: band.high, line: { width: 0 }, fill: 'tonexty', fillcolor: fade(hue, 0.18), hoverinfo: 'skip', showlegend: false, uid: `high-${band.group}` },
       { type: 'scatter', mode: 'lines', x: band.x, y: band.mean, line: { color: hue, width: 2.2, dash: dashOf(first) }, name: literal(`${name(band.runs[0])} (${label})`), hovertemplate: `%{y:${format}}`, uid: `mean-${band.group}` });
   }
-  for (const line of data.lines) {
+  for (const line of drawn.lines) {
     const at = place.get(line.run);
     const hue = colorOf(at, colors);
-    const inBand = banded.has(line.run);
-    if (inBand && !singles) continue;
+    const inBand = drawn.banded.has(line.run);
     const held = line.low !== undefined;
     traces.push({
       type: 'scatter', mode: held ? 'lines+markers' : 'lines', x: line.x, y: line.y, uid: `run-${line.run}`, name: literal(name(line.run)), showlegend: false,

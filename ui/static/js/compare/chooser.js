@@ -6,7 +6,7 @@ import * as runlist from '../runlist.js';
 import { dashOf, variableOf } from './hues.js';
 
 export const MOST = 12;
-const COMPARED = ['train', 'control', 'attached'];
+export const COMPARED = ['train', 'control', 'attached'];
 
 export class Chooser {
   /** `onChange(ids)` with the runs that are wanted. */

@@ -30,7 +30,7 @@ class ComparePage {
     this.singlesBox = h('label', { class: 'pair caption', hidden: true }, this.singles, h('span', { t: 'compare.single' }));
     this.bands = h('p', { class: 'caption', t: 'compare.seeds_note', hidden: true });
     this.bar.append(this.singlesBox);
-    this.charts = new Charts(ctx, () => ({ axis: this.controls.mode, smoothing: this.controls.smoothing, singles: this.singles.checked }), (name) => this.#fetch(name));
+    this.charts = new Charts(ctx, () => ({ singles: this.singles.checked }), (name) => this.#fetch(name));
     this.body = h('div', { class: 'stack', hidden: true },
       this.evaluated = h('section', { class: 'card' }, h('h2', { t: 'compare.evaluations' }), h('p', { class: 'caption', t: 'compare.evaluations_lead' }), this.table),
       h('section', { class: 'card' }, h('h2', { t: 'compare.settings' }), this.settings),
@@ -98,12 +98,12 @@ class ComparePage {
     const { ctx } = this;
     const { runs } = this.found;
     this.evaluated.hidden = false;
-    replace(this.table, evaluations(runs, (run) => ({ href: ctx.state.link({ tab: 'live', run: run.id }), onclick: (event) => {
+    replace(this.table, 'compare.evaluations', evaluations(runs, (run) => ({ href: ctx.state.link({ tab: 'live', run: run.id }), onclick: (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();
       ctx.state.set({ run: run.id, tab: 'live' });
     } }), ctx.i18n.lang()));
-    replace(this.settings, settings(this.found));
+    replace(this.settings, 'compare.settings', settings(this.found));
   }
 
   #curves() {

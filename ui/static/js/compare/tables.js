@@ -48,4 +48,13 @@ export function settings(found) {
   return h('table', { class: 'cmp-table', id: 'compare-settings' }, h('thead', null, head), h('tbody', null, rows));
 }
 
-export const replace = (box, node) => fill(box, h('div', { class: 'cmp-scroll', tabIndex: 0, role: 'region', tt: { 'aria-label': 'compare.title' } }, node));
+/** A table in a box that scrolls on its own; the same table again changes nothing, a new one stays scrolled. */
+export function replace(box, title, node) {
+  const before = box.firstElementChild;
+  if (before?.firstElementChild?.isEqualNode(node)) {
+    return;
+  }
+  const at = before?.scrollLeft ?? 0;
+  fill(box, h('div', { class: 'cmp-scroll', tabIndex: 0, role: 'region', tt: { 'aria-label': title } }, node));
+  box.firstElementChild.scrollLeft = at;
+}

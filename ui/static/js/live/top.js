@@ -83,7 +83,7 @@ export class Top {
     if (run.kind === 'evaluate' && run.of?.name) buttons.push(to('live-evaluate', 'live.evaluate', { run: run.of.id, tab: 'evaluate', evaluation: run.id }));
     else if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));
     if (!['probe', 'evaluate'].includes(run.kind)) {
-      buttons.push(to('live-chat', 'chat.open', { tab: 'chat' }), to('live-files', 'exports.open', { tab: 'runs', files: '1' }));
+      buttons.push(to('live-compare', 'compare.open', { tab: 'compare', runs: run.id }), to('live-chat', 'chat.open', { tab: 'chat' }), to('live-files', 'exports.open', { tab: 'runs', files: '1' }));
     }
     ctx.dom.fill(this.actions, buttons);
   }

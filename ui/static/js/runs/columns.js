@@ -6,6 +6,7 @@ import { showCount } from '../findings/panel.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 import * as state from '../state.js';
+import * as pick from './pick.js';
 
 const ORDER = ['running', 'stopping', 'starting', 'queued', 'failed', 'lost', 'stopped', 'succeeded'];
 const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
@@ -67,8 +68,9 @@ export const COLUMNS = [
   {
     key: 'name',
     sort: (run) => nameOf(run).toLowerCase(),
-    make: () => [h('a', { class: 'r-open' }), h('span', { class: 'caption r-kind', hidden: true }), h('span', { class: 'caption r-reason', hidden: true }), h('code', { class: 'r-id' })],
+    make: () => [pick.box(), h('a', { class: 'r-open' }), h('span', { class: 'caption r-kind', hidden: true }), h('span', { class: 'caption r-reason', hidden: true }), h('code', { class: 'r-id' })],
     show(cell, run) {
+      pick.show(cell.querySelector('.r-pick'), run, nameOf(run));
       const link = cell.querySelector('.r-open');
       clip(link, nameOf(run));
       link.href = state.link(run.kind === 'sweep' ? { tab: 'sweeps', sweep: run.sweepId } : { run: run.id, tab: 'live' });

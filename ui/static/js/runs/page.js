@@ -8,6 +8,7 @@ import * as runlist from '../runlist.js';
 import * as state from '../state.js';
 import { FilesView } from '../exports/view.js';
 import { attachForm } from './attach.js';
+import * as pick from './pick.js';
 import { grouped } from './sweeps.js';
 import { RunTable, fits } from './table.js';
 
@@ -21,8 +22,9 @@ export function mount(root, ctx) {
   const count = h('span', { class: 'caption r-count num', 'aria-live': 'polite' });
   const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => follow(event, { tab: 'new' }) });
   const attach = attachForm();
+  const compare = pick.button();
   const disk = h('a', { class: 'btn r-disk', id: 'runs-disk', href: state.link({ tab: 'runs', files: 1 }), t: 'exports.title', onclick: (event) => follow(event, { tab: 'runs', files: '1' }) });
-  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, attach.button, disk, newRun);
+  const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, compare.link, attach.button, disk, newRun);
   const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null));
   const nothing = h('p', { class: 'r-none', hidden: true });
   const empty = emptyState();
@@ -52,6 +54,7 @@ export function mount(root, ctx) {
     else if (!nothing.hidden) fill(nothing, t('runs.no_match', { query }), ' ', h('button', { class: 'btn small', type: 'button', t: 'runs.clear', onclick: clear }));
     const one = (key, n, vars) => t(n === 1 ? `${key}_1` : key, { n, ...vars });
     setText(count, !all.length ? '' : shown.length < all.length ? t('runs.count_of', { n: shown.length, all: all.length }) : one('runs.count', all.length));
+    compare.draw(runs);
     table.set(grouped(shown, query !== '', draw));
   }
 
@@ -67,6 +70,7 @@ export function mount(root, ctx) {
     if (ctx.isOpen('runs')) page.hidden = files.follow();
   };
   runlist.onChange(draw);
+  pick.onChange(draw);
   onLanguage(draw);
   state.onChange(show);
   const pace = () => runlist.pace(ctx.isOpen('runs') ? OPEN_MS : AWAY_MS);
