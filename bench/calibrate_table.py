@@ -17,6 +17,7 @@ from backend.diagnosis.reading import from_portable
 from backend.diagnosis.rules import find_rules
 from bench.calibrate import FOLDER, manifest
 
+Said = Mapping[str, Mapping[str, Mapping[str, Any]]]  # run -> detector -> what it said
 WARNING = ("warn", "critical", "stop")
 SCRIPT = Path(__file__).with_name("calibrate_peer.py")
 # Which of rldoctor's nine detectors speak of what a rule of ours speaks of; a rule without one has no counterpart.
@@ -80,7 +81,8 @@ def verdict(entry: Mapping[str, Any], folder: Path = FOLDER) -> Verdict:
     for change in engine.transitions:
         if change.to == "fired":
             first.setdefault(change.id, change.step)
-            worst[change.id] = min(change.severity, worst.get(change.id, "info"), key=SEVERITIES.index)
+            before = worst.get(change.id, change.severity)
+            worst[change.id] = min((before, change.severity), key=SEVERITIES.index)
     alarms = {
         f.rule.id: Alarm(
             first[f.rule.id], worst[f.rule.id], f.because_of, f.state, next((c.id for c in f.reading.causes), None)
@@ -114,9 +116,8 @@ def made(folder: Path, peer: str | None, as_json: bool) -> str:
     parts = ["\n".join(_rules(all_of_them)), "\n".join(_kinds(all_of_them)), "\n".join(_healthy(all_of_them))]
     if peer:
         names = [one.entry["name"] for one in all_of_them]
-        for title, recomputed in (("as TRL logs it", False), ("with the share of dead groups recomputed", True)):
-            said = ask_peer(peer, folder, names, recomputed)
-            parts.append("\n".join(_peer(all_of_them, said, title)))
+        logged, recomputed = (ask_peer(peer, folder, names, helped) for helped in (False, True))
+        parts.append("\n".join(_peer(all_of_them, logged, recomputed)))
     return "\n\n".join(parts)
 
 
@@ -151,7 +152,10 @@ def _rules(runs: Sequence[Verdict]) -> list[str]:
 
 
 def _kinds(runs: Sequence[Verdict]) -> list[str]:
-    lines = ["| planted | its rules | found | steps | alarms, the first first |", "|---|---|---|---|---|"]
+    lines = [
+        "| planted | its rules | found | steps | which rules spoke, in how many of its runs |",
+        "|---|---|---|---|---|",
+    ]
     planted = [one for one in runs if not one.healthy]
     for kind in dict.fromkeys(one.entry["kind"] for one in planted):
         mine = [one for one in planted if one.entry["kind"] == kind]
@@ -188,40 +192,39 @@ def _of(runs: Sequence[Verdict], holds: Any) -> str:
     return f"{told[0]} ({told[1]})"
 
 
-def _peer(runs: Sequence[Verdict], said: Mapping[str, Mapping[str, Mapping[str, Any]]], title: str) -> list[str]:
+def _peer(runs: Sequence[Verdict], logged: Said, recomputed: Said) -> list[str]:
     """Both on every planted kind: named it (a detector of that subject warned), and warned of anything at all."""
     lines = [
-        f"rldoctor, {title}:",
-        "",
-        "| planted | ours: found | rldoctor: named it, at any time | at the end | warned of anything | its detectors |",
-        "|---|---|---|---|---|---|",
+        "| planted | ours | rldoctor named it: ever / at the end | the same, dead groups recomputed | it warned of |",
+        "|---|---|---|---|---|",
     ]
     planted, healthy = [one for one in runs if not one.healthy], [one for one in runs if one.healthy]
-    totals = [0, 0, 0, 0]
+    totals = [0, 0, 0, 0, 0]
     for kind in dict.fromkeys(one.entry["kind"] for one in planted):
         mine = [one for one in planted if one.entry["kind"] == kind]
         wanted = {d for rule in mine[0].entry["expect"] for d in PEER.get(rule, ())}
-        ever = [_warned(said[one.entry["name"]], wanted, "first") for one in mine]
-        at_end = [_warned(said[one.entry["name"]], wanted, "last") for one in mine]
-        anything = [_warned(said[one.entry["name"]], None, "first") for one in mine]
-        row = [sum(bool(one.own) for one in mine), *(sum(map(bool, x)) for x in (ever, at_end, anything))]
+        named = [_count(mine, said, wanted, when) for said in (logged, recomputed) for when in ("first", "last")]
+        row = [sum(bool(one.own) for one in mine), *named]
         totals = [a + b for a, b in zip(totals, row, strict=True)]
-        named = [f"{k} of {len(mine)}" if wanted else "has no such rule" for k in row[1:3]]
-        detectors = ", ".join(sorted({d for found in anything for d in found})) or "none"
-        ours = f"{row[0]} of {len(mine)}"
+        warned = sorted({d for one in mine for d in _warned(logged[one.entry["name"]], None, "first")})
+        told = [f"{row[i]} / {row[i + 1]} of {len(mine)}" if wanted else "no such rule" for i in (1, 3)]
         lines.append(
-            f"| {mine[0].entry['fault']} | {ours} | {named[0]} | {named[1]} | {row[3]} of {len(mine)} | {detectors} |"
+            f"| {mine[0].entry['fault']} | {row[0]} of {len(mine)} | {told[0]} | {told[1]} | "
+            f"{', '.join(warned) or 'nothing'} |"
         )
     n = len(planted)
-    lines.append(f"| all | {totals[0]} of {n} | {totals[1]} of {n} | {totals[2]} of {n} | {totals[3]} of {n} | |")
-    warned = [_warned(said[one.entry["name"]], None, "first") for one in healthy]
-    ended = [_warned(said[one.entry["name"]], None, "last") for one in healthy]
-    ours_warned = sum(bool(one.warnings) for one in healthy)
-    told = (
-        f"Healthy runs with a warning: ours {ours_warned} of {len(healthy)}; rldoctor {sum(map(bool, warned))} of "
-        f"{len(healthy)} at any time ({sum(map(len, warned))} warnings), {sum(map(bool, ended))} at the end."
+    lines.append(
+        f"| all | {totals[0]} of {n} | {totals[1]} / {totals[2]} of {n} | {totals[3]} / {totals[4]} of {n} | |"
     )
-    return [*lines, "", told]
+    told = [f"ours {sum(bool(one.warnings) for one in healthy)} of {len(healthy)}"]
+    for said, what in ((logged, "rldoctor"), (recomputed, "with dead groups recomputed")):
+        ever, at_end = (_count(healthy, said, None, when) for when in ("first", "last"))
+        told.append(f"{what} {ever} at any time and {at_end} at the end")
+    return [*lines, "", f"Healthy runs with a warning: {'; '.join(told)}."]
+
+
+def _count(runs: Sequence[Verdict], said: Said, wanted: set[str] | None, when: str) -> int:
+    return sum(bool(_warned(said[one.entry["name"]], wanted, when)) for one in runs)
 
 
 def _warned(said: Mapping[str, Mapping[str, Any]], wanted: set[str] | None, when: str) -> list[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
+import statistics
 from typing import Any
 
 import pytest
 
+from backend.diagnosis.reading import from_portable
 from bench.calibrate import FOLDER, Job, jobs, manifest, plan
 from bench.calibrate_table import Verdict, verdict
+from storage.portable import peek
 
 RUNS = manifest()
 PLANTED = [name for name, entry in RUNS.items() if entry["expect"]]
@@ -21,6 +24,11 @@ MISSED: frozenset[str] = frozenset()
 @functools.cache
 def said(name: str) -> Verdict:
     return verdict(RUNS[name])
+
+
+def curve(name: str, metric: str) -> list[float]:
+    """A metric of one run, a value a step; empty where it was never logged."""
+    return from_portable(FOLDER / f"{name}.jsonl.gz")[0].window(10**9).curve(metric).values
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -66,8 +74,6 @@ def test_every_run_of_the_plan_is_there_once_and_nothing_else() -> None:
 
 def test_the_runs_are_those_of_the_plan() -> None:
     """The settings in a file are what the plan says, so that a plan that is changed asks for a new recording."""
-    from storage.portable import peek
-
     for job in jobs(plan()):
         config: dict[str, Any] = peek(FOLDER / f"{job.name}.jsonl.gz")["run"]["config"]
         given = {name: config[name] for name in job.values if name != "dataset_args"}
@@ -75,4 +81,28 @@ def test_the_runs_are_those_of_the_plan() -> None:
 
 
 def test_the_files_stay_small() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4_000_000
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 4_500_000
+
+
+@pytest.mark.parametrize("name", [name for name in PLANTED if RUNS[name]["kind"] == "one_prompt"])
+def test_one_prompt_a_step_is_said_to_be_few_and_nothing_else(name: str) -> None:
+    """Dead shares of 1, 0, 1, 0 at the start are what one group a step looks like, and no alarm."""
+    shares = curve(name, "signal/zero_std")
+    assert set(shares) == {0.0, 1.0}
+    assert 1.0 in shares[:8]
+    assert set(said(name).alarms) == {"C2"}
+
+
+def test_the_healthy_runs_hold_what_must_not_raise_an_alarm() -> None:
+    """That they are silent counts for something only if it is in them."""
+    gradients = curve("healthy-quickstart", "grad_norm")
+    assert max(abs(loss) for loss in curve("healthy-quickstart", "loss")) < 0.02 < statistics.median(gradients)
+    assert set(curve("healthy-quickstart", "clip_ratio/region_mean")) == {0.0}
+    assert curve("healthy-quickstart", "kl") == []
+    assert curve("healthy-loss_grpo", "kl") != []
+    falls = curve("healthy-entropy_falls", "entropy")
+    assert statistics.mean(falls[-5:]) < 0.9 * statistics.mean(falls[:5])
+    rises = curve("healthy-entropy_falls", "reward")
+    assert statistics.mean(rises[-10:]) > 1.1 * statistics.mean(rises[:10])
+    norms = curve("healthy-batch_32", "grad_norm")
+    assert sum(norm > 5 * statistics.median(norms) for norm in norms) >= 3
