@@ -236,7 +236,8 @@ def _by_id(connection: Connection, query: Select[Any], ids: list[int]) -> list[A
 def _step(step: int, rows: list[Any], redone: list[Any]) -> StepBudget:
     """Rows of (step, kind, groups, completions, tokens, truncated completions, their tokens): live ones, and those that
     a resume took back."""
-    tokens, counts, cut_tokens = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+    tokens: dict[str, int] = dict.fromkeys(KINDS, 0)
+    counts, cut_tokens = dict(tokens), dict(tokens)
     for row in rows:
         tokens[KINDS[row[1]]], counts[KINDS[row[1]]], cut_tokens[KINDS[row[1]]] = int(row[4]), row[2], int(row[6])
     groups, completions, spent, cut, lost = (sum(int(row[n]) for row in rows) for n in range(2, 7))

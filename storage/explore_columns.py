@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sqlalchemy import Connection, select
 
@@ -12,7 +14,6 @@ from storage.liveness import Bounds, live_rows
 from storage.samples import Blocks
 
 Part = dict[str, np.ndarray]
-NUMBERS = ("group", "index", "step", "total", "advantage", "tokens", "truncated", "correct")
 
 
 def columns_of(
@@ -37,17 +38,14 @@ def columns_of(
         gathered.append((ident, step))
     if block is not None:
         _take(block, gathered, parts, scores)
-    names = list(dict.fromkeys(name for some in scores for name in some))
-    return SampleColumns(
-        *(np.concatenate([part[name] for part in [EMPTY, *parts]]) for name in NUMBERS),
-        {
-            name: np.concatenate(
-                [s.get(name, np.full(len(p["step"]), np.nan)) for p, s in zip(parts, scores, strict=True)]
-            )
-            for name in names
-        },
-        stride > 1,
-    )
+    columns: dict[str, Any] = {name: np.concatenate([part[name] for part in [EMPTY, *parts]]) for name in EMPTY}
+    names = dict.fromkeys(name for some in scores for name in some)
+    along = list(zip(parts, scores, strict=True))
+    rewards = {
+        name: np.concatenate([some.get(name, np.full(len(part["step"]), np.nan)) for part, some in along])
+        for name in names
+    }
+    return SampleColumns(**columns, rewards=rewards, more=stride > 1)
 
 
 def _groups(connection: Connection, run: int, limits: Bounds, filter: SampleFilter) -> list[tuple[int, int, int]]:

@@ -114,7 +114,9 @@ def everything(store: Store) -> list[StoredGroup]:
     return list(store.reader.completions(RUN))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=(HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
+)
 @given(
     filter=FILTERS,
     limit=st.sampled_from([1, 4, 20]),
