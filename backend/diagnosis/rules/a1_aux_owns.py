@@ -4,6 +4,9 @@ Over the last 64 live groups, the share of the auxiliary rewards in the spread i
 sum Cov(w_k r_k, R) / sum Var(R) over all k but the task (the shares of all rewards add up to 1). Under scale_rewards
 "group" every group is divided by its own spread, so there the shares of the groups are averaged instead. It fires above
 .7 with the lower end of the 95% interval (over groups) above .6, and clears below .55.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 with a format reward of .5 and prompts that are too hard (median step
+40); a warning in none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -105,4 +108,5 @@ RULE = Rule(
     means="doubtful",
     check=check,
     symptoms=("Z6",),
+    calibrated=True,
 )

@@ -6,6 +6,9 @@ Where no reward is the task (or held-out rows can tell), their accuracy takes it
 below .05. The lower end of the auxiliary gain is above .03 of the total's range, or the held-out accuracy has surely
 fallen: in a healthy run the format crept from .84 to .90 before the task began to rise, which is no such thing. Silent
 where the task is solved: then a shorter or tidier answer is a real gain.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 that look at form and length only (step 30) and in 1 of 3 with a heavy
+format reward (A1 in all); a warning in none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -135,4 +138,5 @@ RULE = Rule(
     check=check,
     trend=True,
     symptoms=("A1", "Z6", "D1", "H1", "Z1", "Z3"),
+    calibrated=True,
 )

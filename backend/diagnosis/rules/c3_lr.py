@@ -4,6 +4,9 @@ LoRA at 2e-6 or less while the reward does not surely rise; full fine-tuning abo
 stands still. The upper bound grows with the root of how much smaller the model is than 1e9 parameters (a model of 1e6
 learns well at 1e-4: 3e-4 there); it is 1e-5 where the size is not known. A run that rises, or has nothing left to gain,
 contradicts the rule and it is silent.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 with LoRA at 1e-6, and in 3 of 3 with full fine-tuning at 1e-2 (step
+30); a warning in none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -87,4 +90,5 @@ RULE = Rule(
     check=check,
     trend=True,
     symptoms=("D1", "E1", "E2", "G2", "L2", "P1", "Z1", "Z3"),
+    calibrated=True,
 )

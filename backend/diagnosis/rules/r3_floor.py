@@ -5,6 +5,9 @@ completions are read again to see why: the answer was cut off; no answer in any 
 the reward did not take it; it was taken and is unequal only by the way it is written; it is wrong. Where the reason is
 plain (5% and 3 completions that are right and unread, or unequal by type, or without a ground truth; 90% cut off or
 without an answer), 64 are enough; else it takes 512: at a solve rate of 1% nothing right in 64 is an even chance.
+
+Real runs (docs/diagnosis.md): found in 6 of 6 with ground truths of another kind or another tag (step 2), the planted
+cause first; a warning in none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -176,4 +179,5 @@ RULE = Rule(
     check=check,
     when="step",
     symptoms=("Z1", "Z3", "A1", "A2", "Z6", "D1", "C2", "C4"),
+    calibrated=True,
 )

@@ -2,6 +2,9 @@
 
 Counted among completions whose group has a score from it, or where it never gave one: a reward that leaves out whole
 prompts (None for rows of another task) does so on purpose, as TRL means it.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 that leave out a fifth of the scores (median step 15); a warning in
+none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -84,4 +87,5 @@ RULE = Rule(
     severity="warn",
     means="doubtful",
     check=check,
+    calibrated=True,
 )

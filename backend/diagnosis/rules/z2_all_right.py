@@ -2,6 +2,9 @@
 
 P(share > .5) > .99 (Jeffreys) over the window. A run that has learned its prompts ends like this, which is no fault:
 a note where the prompts were not solved from the first half window on, a warning where half of the groups were.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 with sums that the model could do before (step 15); a warning in none
+of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -51,4 +54,5 @@ RULE = Rule(
     means="stalled",
     check=check,
     symptoms=("D1", "C2", "C4"),
+    calibrated=True,
 )

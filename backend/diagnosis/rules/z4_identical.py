@@ -4,6 +4,8 @@ More than half of the groups are dead (P > .99, Jeffreys), most of them (P(share
 than half their answers, and there is a reason in the sampling: a temperature below .5, top_k 1, top_p below .3, or an
 entropy below a fifth of the run's first steps. Equal answers alone are no evidence: a solved prompt gives them at
 temperature 1, and so does an answer of one word; after a fall of the entropy only groups that are not all right count.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 at temperature .01 (step 15); a warning in none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -102,4 +104,5 @@ RULE = Rule(
     means="stalled",
     check=check,
     symptoms=("Z1", "Z2", "Z3", "Z5", "D1", "C2", "C4", "R3"),
+    calibrated=True,
 )

@@ -3,6 +3,9 @@
 P(share > .5) > .99 (Jeffreys) over the window. Dead by the task reward: a slip of the format in a group that is beyond
 reach makes it no better (by the totals one of the planted runs was lost). A note where the task reward has surely risen
 since the first groups: then the solved half is what the run has learned.
+
+Real runs (docs/diagnosis.md): found in 3 of 3 with prompts half solved and half beyond reach (step 15); a warning in
+none of 22 healthy ones.
 """
 
 from __future__ import annotations
@@ -54,4 +57,5 @@ RULE = Rule(
     means="stalled",
     check=check,
     symptoms=("D1", "C2", "C4"),
+    calibrated=True,
 )
