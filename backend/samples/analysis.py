@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +17,15 @@ from backend.rewards.task import FORM_ONLY, full_score
 from backend.samples import biography, budget, exports, filters, plots
 from backend.text import Text
 from storage.explore import Explorer, SampleColumns, StepBudget
+from storage.liveness import MAIN, bounds
 from storage.records import Run
 
 if TYPE_CHECKING:
     from backend.services import Services
 
 SORTS = ("forgotten", "first", "times", "solve_first", "solve_last")
+OWN = ("tokens", "correct")  # that reward is drawn against, beside the rewards
+REWARD = "reward:"  # before the name of a reward that is one of those
 COLUMNS = 100_000  # completions that the plots look at
 
 
@@ -41,11 +46,9 @@ class Analysis:
         if sort not in SORTS:
             raise filters.WrongFilter("sort", sort, f"must be one of {', '.join(SORTS)}",
                                       f"{', '.join(SORTS)} 중 하나여야 합니다")  # fmt: skip
-        try:
-            page = self._explorer.prompts(run_id, cursor, limit, sort, down)  # type: ignore[arg-type]
-        except ValueError as error:
-            raise filters.WrongFilter("cursor", str(cursor), "is no place in this list",
-                                      "이 목록의 위치가 아닙니다") from error  # fmt: skip
+        if cursor is not None and not re.fullmatch(r"[0-9]{1,18}", cursor):
+            raise filters.WrongFilter("cursor", cursor, "is no place in this list", "이 목록의 위치가 아닙니다")
+        page = self._explorer.prompts(run_id, cursor, limit, sort, down)  # type: ignore[arg-type]
         found = [biography.prompt_view(one) for one in page.prompts]
         return views.plain({"prompts": found, "cursor": page.cursor, "of": page.of})
 
@@ -71,7 +74,10 @@ class Analysis:
             if "time/generate" in values
         }
         rows = [_step(row, seconds.get(row.step)) for row in self._explorer.budget(run_id)]
-        return budget.budget(rows, use_of(run, max(seconds, default=0))) | {"ended": run.state.ended}
+        ends = bounds(self._services.reader.attempts(run_id)).values()
+        resumed = tuple(sorted({step for place, step in ends if place == MAIN}))
+        use = replace(use_of(run, max(seconds, default=0)), resumed=resumed)
+        return budget.budget(rows, use) | {"ended": run.state.ended}
 
     def budget_csv(self, run_id: str) -> str:
         """A row a step (or span of steps): tokens of each part, then seconds of each."""
@@ -97,11 +103,11 @@ class Analysis:
         return plots.histogram(found.step, found.advantage, live_rows(found)) | {"more": found.more}
 
     def scatter(self, run_id: str, x: str = "tokens", step_from: int | None = None, step_to: int | None = None) -> Any:
-        """Total reward against `x`: "tokens", "correct", or the name of a reward.
+        """Total reward against `x`: "tokens", "correct", or the name of a reward ("reward:tokens" for one that is named so).
 
-        {"x", "choices": [{"x", "meaning"}], "points": {"x", "y", "step", "group", "index", "truncated"}, "n", "more",
-        "within": {"r", "low", "high", "n", "groups"} | None, "text"}. Points are a part of them where there are many;
-        the correlation is of all that were read, within live groups.
+        {"x", "name", "choices": [{"x", "name", "meaning"}], "points": {"x", "y", "step", "group", "index",
+        "truncated"}, "n", "more", "within": {"r", "low", "high", "n", "groups"} | None, "text"}. Points are a part of
+        them where there are many; the correlation is of all that were read, within live groups.
         """
         run = self._services.get(run_id)
         found = self._explorer.columns(run_id, step_from, step_to, COLUMNS)
@@ -125,13 +131,14 @@ class Analysis:
         told = None if within is None else {name: getattr(within, name) for name in plots.Within.__dataclass_fields__}
         return {
             "x": x,
+            "name": chosen["name"],
             "meaning": chosen["meaning"],
             "choices": offered,
             "points": {name: column.tolist() for name, column in points.items()},
             "n": int(keep.sum()),
             "more": found.more,
             "within": told,
-            "text": plots.judged(x, within, chosen["meaning"], known, right).to_json(),
+            "text": plots.judged(chosen["name"], within, chosen["meaning"], known, right).to_json(),
         }
 
     # --- files ---
@@ -202,25 +209,28 @@ def live_rows(found: SampleColumns) -> np.ndarray:
     np.fmin.at(low, place, total)
     np.fmax.at(high, place, total)
     scale = np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-    return (high - low > 1e-6 * scale)[place]
+    with np.errstate(invalid="ignore"):  # a group without a finite total: no number, and not live
+        return (high / scale - low / scale > 1e-6)[place]  # a difference may be beyond floats
 
 
 def choices(run: Run, found: SampleColumns) -> list[dict[str, str]]:
     """What reward can be drawn against: length, correctness where it is known, each reward by name."""
-    offered = [{"x": "tokens", "meaning": "length"}]
+    offered = [{"x": "tokens", "name": "tokens", "meaning": "length"}]
     if (found.correct >= 0).any():
-        offered.append({"x": "correct", "meaning": "correct"})
+        offered.append({"x": "correct", "name": "correct", "meaning": "correct"})
     decides = full_score(run.reward_names)
     for k, name in enumerate(run.reward_names):
         if name in found.rewards:
             meaning = "correct" if k == decides else "format" if name in FORM_ONLY else "reward"
-            offered.append({"x": name, "meaning": meaning})
+            # A reward may be called as something else is: TRL takes any function's name.
+            taken = name in OWN or name.startswith(REWARD)
+            offered.append({"x": REWARD + name if taken else name, "name": name, "meaning": meaning})
     return offered
 
 
 def axis(found: SampleColumns, x: str) -> np.ndarray:
     if x == "tokens":
         return found.tokens.astype(float)
-    if x == "correct" and "correct" not in found.rewards:
+    if x == "correct":
         return np.where(found.correct < 0, np.nan, found.correct.astype(float))
-    return found.rewards[x]
+    return found.rewards[x.removeprefix(REWARD)]

@@ -6,8 +6,9 @@ Every generated token is counted in exactly one part:
   alone: DeepSeekMath, eq. 21); `live_cut` are their completions that were cut off at max_completion_length.
 - all_right, all_wrong, tied: of dead groups, by how they died (backend.signal_share).
 - redone: sampled by an attempt beyond the step from which a later one went on; it sampled them anew.
-- unused: sampled, but the run ended before the batches of that generation had all been used. TRL shuffles a generation
-  before it slices it into steps_per_generation batches, so the same share of each part is taken.
+- unused: sampled, but the run ended, or a resume sampled anew, before the batches of that generation had all been used.
+  TRL shuffles a generation before it slices it into steps_per_generation batches, so the same share of each part is
+  taken.
 
 `live_cut` teaches, unless mask_truncated_completions takes cut completions out of the loss. Completions that
 num_iterations uses several times are counted once: they were generated once.
@@ -55,7 +56,8 @@ class Use:
     """What the settings say of the use of what was sampled.
 
     `slices`: batches that a generation is cut into (steps_per_generation), `accumulation`: batches an optimizer step
-    uses; None: unknown. `last_step`: the last optimizer step done, None while the run goes on.
+    uses; None: unknown. `last_step`: the last optimizer step done, None while the run goes on. `resumed`: steps after
+    which a later attempt went on, with a generation of its own: TRL keeps none over a resume.
     """
 
     mask_truncated: bool = False
@@ -63,12 +65,18 @@ class Use:
     accumulation: int | None = None
     last_step: int | None = None
     beta: float = 0.0
+    resumed: tuple[int, ...] = ()
 
     def unused(self, step: int) -> float:
         """The share of a generation of `step` that no update has used: 1 - done / slices in batches, 0..1."""
-        if self.last_step is None or not self.slices or not self.accumulation:
+        if not self.slices or not self.accumulation:
             return 0.0
-        done = max(0, self.last_step - step + 1) * self.accumulation
+        ends = [at for at in self.resumed if at >= step]
+        if self.last_step is not None:
+            ends.append(self.last_step)
+        if not ends:
+            return 0.0
+        done = max(0, min(ends) - step + 1) * self.accumulation
         return max(0.0, 1.0 - done / self.slices)
 
 
@@ -190,6 +198,14 @@ def amount(tokens: float) -> str:
     return f"{tokens:.0f}"
 
 
+def amount_ko(tokens: float) -> str:
+    """1_234_567 -> "123만 ", to stand before 개: Korean counts by ten thousands."""
+    for limit, mark in ((1e8, "억 "), (1e4, "만 ")):
+        if tokens >= limit:
+            return f"{tokens / limit:.3g}{mark}" if tokens < 1000 * limit else f"{tokens / limit:,.0f}{mark}"
+    return f"{tokens:,.0f}"
+
+
 def sentence(total: Totals, taught: float | None) -> Text:
     everything = total.all_tokens
     if taught is None or not everything:
@@ -207,12 +223,12 @@ def sentence(total: Totals, taught: float | None) -> Text:
     nothing = percent(1 - taught)
     if not told:
         return Text(en=f"Of {amount(everything)} tokens every one taught something.",
-                    ko=f"토큰 {amount(everything)}개가 모두 학습에 기여했습니다.")  # fmt: skip
+                    ko=f"토큰 {amount_ko(everything)}개가 모두 학습에 기여했습니다.")  # fmt: skip
     english = ", ".join(f"{percent(part)} {en}" for part, en, _ in told)
     korean = ", ".join(f"{ko} {percent(part)}" for part, _, ko in told)
     return Text(
         en=f"Of {amount(everything)} tokens {nothing} taught nothing: {english}.",
-        ko=f"토큰 {amount(everything)}개 중 {nothing}가 학습에 기여하지 않았습니다: {korean}.",
+        ko=f"토큰 {amount_ko(everything)}개 중 {nothing}가 학습에 기여하지 않았습니다: {korean}.",
     )
 
 

@@ -102,14 +102,18 @@ def jsonl(lines: Iterable[Line]) -> Iterator[str]:
     """One completion a line, ASCII: lone surrogates, NUL and every other character come back as they were. The three
     numbers that JSON does not have are the words nan, inf, -inf, as in `export --what completions`."""
     for line in lines:
-        data = {name: _number(value) for name, value in line.values.items()}
-        data["rewards"] = {name: _number(value) for name, value in line.rewards.items()}
+        data = worded(line.values) | {"rewards": worded(line.rewards)}
         data |= {"extracted": dict(line.extracted), "reasons": dict(line.reasons)}
         yield json.dumps(data, allow_nan=False) + "\n"
 
 
-def _number(value: Any) -> Any:
-    return cell(value) if isinstance(value, float) and not _finite(value) else value
+def worded(value: Any) -> Any:
+    """The same with words for the numbers that JSON does not have, also within the messages of a prompt."""
+    if isinstance(value, float):
+        return value if _finite(value) else cell(value)
+    if isinstance(value, Mapping):
+        return {name: worded(one) for name, one in value.items()}
+    return [worded(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _finite(value: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from backend import views
@@ -19,14 +20,11 @@ def page(
     explorer: Explorer, run_id: str, wanted: SampleFilter, cursor: str | None, limit: int, newest_first: bool
 ) -> dict[str, Any]:
     """{"items", "cursor": of the next page or None, "searched", "of": groups looked at and in all}."""
-    try:
-        found = explorer.find(run_id, wanted, cursor, max(1, min(limit, MOST)), newest_first, BUDGET_S)
-    except (ValueError, OverflowError) as error:
-        if cursor is None:
-            raise
+    if cursor is not None and not re.fullmatch(r"[0-9]{1,18}\.[0-9]{1,18}", cursor):
         raise Refused(
             Text(en="cursor: this is none that a page of samples gave.", ko="cursor: 샘플 목록이 준 값이 아닙니다.")
-        ) from error
+        )
+    found = explorer.find(run_id, wanted, cursor, max(1, min(limit, MOST)), newest_first, BUDGET_S)
     return {
         "items": [row(hit, wanted.text) for hit in found.hits],
         "cursor": found.cursor,

@@ -16,6 +16,7 @@ BINS = 31  # odd, so that 0 has a bin of its own
 SPANS = 40  # columns of the heat map
 POINTS = 3000  # of a scatter
 Z = 1.959964
+LARGEST = 1e300  # that edges of bins go to: those of a reward that runs away to the end of floats would be no numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def spans(steps: np.ndarray, most: int = SPANS) -> list[tuple[int, int]]:
 def edges(advantages: np.ndarray) -> np.ndarray:
     """BINS + 1 edges, symmetric about 0, that hold all of them; the outermost percent may lie in the end bins."""
     finite = np.abs(advantages[np.isfinite(advantages)])
-    most = float(np.quantile(finite, 0.995)) if len(finite) else 1.0
+    most = min(LARGEST, float(np.quantile(finite, 0.995))) if len(finite) else 1.0
     return np.linspace(-1, 1, BINS + 1) * (most * BINS / (BINS - 1) if most > 0 else 1.0)
 
 
@@ -70,11 +71,17 @@ def histogram(steps: np.ndarray, advantages: np.ndarray, live: np.ndarray) -> di
         found["spans"].append([first, last])
         found["n"].append(n)
         found["share"].append((counts / n).tolist() if n else [])
-        found["spread"].append(float(values.std()) if n else None)
+        found["spread"].append(_spread(values) if n else None)
         found["zero"].append(float((np.abs(values) <= half).mean()) if n else None)
         found["live"].append(float(live[here].mean()) if n else None)
     found["text"] = _narrowing(found).to_json() if found["spans"] else None
     return found
+
+
+def _spread(values: np.ndarray) -> float:
+    """Standard deviation; of values whose squares are beyond floats too."""
+    scale = max(1.0, float(np.abs(values).max()))
+    return float((values / scale).std()) * scale
 
 
 def _narrowing(found: dict[str, Any]) -> Text:
@@ -96,7 +103,7 @@ def _narrowing(found: dict[str, Any]) -> Text:
         head = Text(en="It keeps its width", ko="분포의 폭이 그대로입니다")
     return Text(
         en=f"{head.en}: standard deviation {early:.2g} in the first quarter, {late:.2g} in the last; "
-        f"advantages of 0 {a}, then {b}.",
+        f"advantages of 0: {a}, then {b}.",
         ko=f"{head.ko}: 표준편차가 처음 4분의 1에서 {early:.2g}, 마지막 4분의 1에서 {late:.2g}입니다. "
         f"0인 어드밴티지는 {a}에서 {b}로 바뀌었습니다.",
     )
@@ -113,6 +120,8 @@ def within_groups(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Within | 
     x, y, groups = x[keep].astype(float), y[keep].astype(float), groups[keep]
     if not len(x):
         return None
+    # Correlation knows no scale, and squares of what a diverging reward gives are beyond floats.
+    x, y = x / max(1.0, float(np.abs(x).max())), y / max(1.0, float(np.abs(y).max()))
     _, place = np.unique(groups, return_inverse=True)
     sizes = np.bincount(place).astype(float)
 
@@ -122,8 +131,7 @@ def within_groups(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Within | 
 
     dx, sx = centred(x)
     dy, sy = centred(y)
-    scale_x, scale_y = max(1.0, float(np.abs(x).max())), max(1.0, float(np.abs(y).max()))
-    tell = (sx > (1e-9 * scale_x) ** 2) & (sy > (1e-9 * scale_y) ** 2)
+    tell = (sx > 1e-18) & (sy > 1e-18)  # more than rounding
     told = tell[place]
     n, m = int(told.sum()), int(tell.sum())
     if n - m < 8:
@@ -167,8 +175,8 @@ def judged(name: str, found: Within | None, meaning: str, known: bool = False, c
         ko = f"그룹 안에서 {name} 점수가 높을수록 보상이 {'높' if up else '낮'}습니다"
     warn = warning(found, meaning, known, correct)
     return Text(
-        en=f"{en}: {figures}, {found.n} completions of {found.groups} groups.{warn.en}",
-        ko=f"{ko}: {figures}, 그룹 {found.groups}개의 답변 {found.n}개.{warn.ko}",
+        en=f"{en}: {figures}, {found.n:,} completions of {found.groups:,} groups.{warn.en}",
+        ko=f"{ko}: {figures}, 그룹 {found.groups:,}개의 답변 {found.n:,}개.{warn.ko}",
     )
 
 

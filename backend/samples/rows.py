@@ -14,15 +14,19 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal
 
-from backend.samples.lines import prompt_value
+from backend.samples.lines import prompt_value, worded
 from backend.text import Text
 from storage.records import Completion, StoredGroup
 
 SAME = 1e-6  # totals closer than this, relatively, are the same reward (backend.signal_share)
-Why = Literal["dead", "wrong", "cut", "gone", "twice", "worse"]
+Why = Literal["dead", "wrong", "turned", "empty", "cut", "gone", "twice", "worse"]
 LEFT_OUT: dict[str, Text] = {
     "dead": Text(en="dead groups: all totals are the same", ko="죽은 그룹(총 보상이 모두 같음)"),
     "wrong": Text(en="groups whose best answer is wrong", ko="가장 좋은 답변도 틀린 그룹"),
+    "turned": Text(
+        en="groups that score a wrong answer above a right one", ko="틀린 답변이 정답보다 높은 점수를 받은 그룹"
+    ),
+    "empty": Text(en="groups whose best answer is empty", ko="가장 좋은 답변이 빈 그룹"),
     "cut": Text(
         en="groups in which every better answer was cut off", ko="더 나은 답변이 모두 잘린 그룹"
     ),
@@ -72,7 +76,9 @@ def ends(group: StoredGroup) -> tuple[Completion, Completion] | Why:
     if not finished:
         return "cut"
     best = max(finished, key=_total)
-    return "cut" if alike((best, worst)) else (best, worst)
+    if alike((best, worst)):
+        return "cut"
+    return (best, worst) if best.text.strip() else "empty"
 
 
 def _total(completion: Completion) -> float:
@@ -94,6 +100,19 @@ def answer(group: StoredGroup, completion: Completion) -> Any:
 def readable(text: str) -> str:
     """Lone surrogates as U+FFFD: no tokenizer and no reader of data sets takes them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def asked(group: StoredGroup) -> Any:
+    """The prompt, text or messages, as a reader of data sets takes it."""
+    return _readable(worded(prompt_value(group.prompt, group.prompt_format)))
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, dict):
+        return {_readable(name): _readable(one) for name, one in value.items()}
+    return [_readable(one) for one in value] if isinstance(value, list) else value
 
 
 def best_of(group: StoredGroup) -> Completion | Why:
@@ -123,11 +142,12 @@ def best_rows(groups: Callable[[], Iterator[StoredGroup]], count: Count, every: 
             count.leave("worse")
         else:
             count.rows += 1
-            yield {"prompt": prompt_value(group.prompt, group.prompt_format), "completion": answer(group, found)}
+            yield {"prompt": asked(group), "completion": answer(group, found)}
 
 
 def pair_rows(groups: Callable[[], Iterator[StoredGroup]], count: Count) -> Iterator[dict]:
-    """{"prompt", "chosen", "rejected"} rows, one a group whose best and worst differ; the same row only once."""
+    """{"prompt", "chosen", "rejected"} rows, one a group whose best and worst differ; the same row only once. None
+    prefers an answer that is known to be wrong to one that is known to be right."""
     seen: set[bytes] = set()
     for group in groups():
         count.groups += 1
@@ -136,6 +156,9 @@ def pair_rows(groups: Callable[[], Iterator[StoredGroup]], count: Count) -> Iter
             count.leave(found)
             continue
         best, worst = found
+        if best.correct is False and worst.correct is True:
+            count.leave("turned")  # a preference for what is known to be wrong
+            continue
         mark = _mark(group.prompt, best.text, worst.text)
         if mark in seen or best.text == worst.text:
             count.leave("twice" if mark in seen else "dead")
@@ -143,7 +166,7 @@ def pair_rows(groups: Callable[[], Iterator[StoredGroup]], count: Count) -> Iter
         seen.add(mark)
         count.rows += 1
         yield {
-            "prompt": prompt_value(group.prompt, group.prompt_format),
+            "prompt": asked(group),
             "chosen": answer(group, best),
             "rejected": answer(group, worst),
         }

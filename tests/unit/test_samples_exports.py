@@ -234,6 +234,31 @@ def test_messages_become_a_message_and_no_lone_surrogate_is_left(place: Place) -
     assert place.rows("pairs")[0] == [{"prompt": prompt, "chosen": right, "rejected": wrong}]
 
 
+def test_no_row_teaches_an_empty_answer_or_prefers_a_wrong_one(place: Place) -> None:
+    place.put(1, group(one(" \n", 1.0), one("something", 0.0), prompt_id="a"))
+    place.put(2, group(one("wrong but short", 0.5, False), one("right, long penalty", 0.2, True), prompt_id="b"))
+    place.put(3, group(one("right but cut", 1.0, True, cut=True), one("less wrong", 0.5, False), one("no", 0.0, False)))
+    read, left_out = place.rows("pairs")
+    assert read == [{"prompt": "1+1", "chosen": "less wrong", "rejected": "no"}], "two wrong ones can be told apart"
+    assert left_out == {"empty": 1, "turned": 1}
+    made = place.made("pairs")
+    list(made.pieces)
+    assert "1 groups that score a wrong answer above a right one" in made.count.words("pairs").en
+    with pytest.raises(Refused, match="nothing to write"):
+        place.made("best")
+
+
+def test_prompts_of_training_rows_are_readable_too(place: Place) -> None:
+    told = '[{"role": "user", "content": "1+\\ud800", "weight": NaN, "tools": [{"low": -Infinity}]}]'
+    place.put(1, group(one("3", 1.0), one("4", 0.0), prompt="a\ud800b"))
+    place.put(2, group(one("3", 1.0), one("4", 0.0), prompt=told, messages=True, prompt_id="b"))
+    text, messages = (row["prompt"] for row in place.rows("best")[0])
+    assert text == "a\ufffdb"
+    assert messages == [{"role": "user", "content": "1+\ufffd", "weight": "nan", "tools": [{"low": "-inf"}]}]
+    exact = place.rows("completions", step_from=2)[0][0]["prompt"]
+    assert exact == [{"role": "user", "content": "1+\ud800", "weight": "nan", "tools": [{"low": "-inf"}]}]
+
+
 # --- refusals ---
 
 

@@ -66,6 +66,7 @@ def test_what_the_settings_leave_out_teaches_nothing() -> None:
     assert plain["total"]["taught"] == pytest.approx(0.8)
     assert plain["total"]["seconds"]["live"] == pytest.approx(2.4)
     assert plain["text"]["en"] == "Of 1 k tokens 20% taught nothing: 20% in dead groups."
+    assert plain["text"]["ko"] == "토큰 1,000개 중 20%가 학습에 기여하지 않았습니다: 죽은 그룹 20%."
     masked = budget.budget([row], Use(mask_truncated=True))
     assert masked["total"]["taught"] == pytest.approx(0.6)
     assert "20% in cut-off completions that the loss leaves out" in masked["text"]["en"]
@@ -82,12 +83,28 @@ def test_a_generation_that_the_run_did_not_live_to_use() -> None:
     assert found["total"]["taught"] == pytest.approx(0.3)
 
 
+def test_a_generation_that_a_resume_cut_is_used_in_part() -> None:
+    """Sampled at 9 for the steps 9 to 12; the run went on after 10 and sampled anew at 11."""
+    for last in (None, 100):
+        use = Use(slices=4, accumulation=1, last_step=last, resumed=(3, 10))
+        assert [use.unused(step) for step in (3, 7, 9, 10, 11)] == [0.75, 0, 0.5, 0.75, 0]
+
+
 def test_what_a_resume_took_back_has_no_time_of_its_own() -> None:
     rows = [StepTokens(1, {"live": 100}, {}, seconds=2.0), StepTokens(2, {"live": 100}, {}, redone=50, seconds=4.0)]
     total = budget.budget(rows, Use())["total"]
     assert total["tokens"]["redone"] == 50
     assert total["seconds"]["redone"] == pytest.approx(50 * 6 / 200), "at the run's mean seconds a token"
     assert total["taught"] == pytest.approx(200 / 250)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "english", "korean"),
+    [(999, "999", "999"), (1234, "1.23 k", "1,234"), (191_252, "191 k", "19.1만 "), (12_345_678, "12.3 M", "1,235만 "),
+     (2.5e8, "250 M", "2.5억 ")],
+)  # fmt: skip
+def test_large_counts_are_said_as_each_language_counts(tokens: float, english: str, korean: str) -> None:
+    assert (budget.amount(tokens), budget.amount_ko(tokens)) == (english, korean)
 
 
 def test_a_long_run_is_summed_over_spans() -> None:
@@ -165,6 +182,20 @@ def test_it_narrows_as_groups_tie() -> None:
     assert found["text"]["en"].startswith("It narrows: standard deviation 1 in the first quarter, 0 in the last")
     advantages[3] = math.nan
     assert plots.histogram(steps, advantages, advantages != 0)["left_out"] == 1
+
+
+def test_a_reward_that_runs_away_is_drawn_too() -> None:
+    """Squares of 1e200 and the edges beyond 1.7e308 are no floats; the order within groups is still there."""
+    groups = np.repeat(np.arange(10), 4)
+    length = np.tile([1.0, 2, 3, 4], 10)
+    for most in (1e155, 1e200, 1.7e308):
+        found = plots.within_groups(length, most * ((length - 2.5) / 1.5), groups)
+        assert found is not None
+        assert found.r > 0.999
+        drawn = plots.histogram(groups + 1, most * ((length - 2.5) / 1.5), np.ones(40, bool))
+        assert np.isfinite(drawn["centres"]).all()
+        assert all(math.isfinite(one) for one in drawn["spread"])
+        assert [sum(share) for share in drawn["share"]] == pytest.approx([1] * 10)
 
 
 def test_correlation_is_within_groups() -> None:

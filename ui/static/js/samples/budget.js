@@ -1,5 +1,5 @@
 // The signal budget: of all generated tokens and seconds, what taught something and what did not.
-import { compact, count, duration, percent } from '../format.js';
+import { count, duration, percent } from '../format.js';
 import { fade } from '../live/colors.js';
 import { Chart } from './chart.js';
 
@@ -88,7 +88,7 @@ export class Budget {
       h('td', { class: 'num' }, timed ? duration(found.total.seconds[part]) : '–'),
       h('td', { class: 'sa-means' }, h('span', { class: found.teaches.includes(part) ? 'sa-yes' : 'sa-no', t: found.teaches.includes(part) ? 'smore.teaches' : 'smore.teaches_not' }), ' ', h('span', { class: 'caption', t: `smore.part_${part}_help` })))));
     dom.fill(this.foot, h('tr', {}, h('th', { scope: 'row', t: 'smore.all' }), h('td', { class: 'num' }, count(Math.round(found.total.all_tokens))), h('td', { class: 'num' }, found.total.all_tokens ? '100%' : '–'), h('td', { class: 'num' }, timed ? duration(found.total.all_seconds) : '–'),
-      h('td', { class: 'caption', t: 'smore.cut_of', vars: { n: count(found.total.cut), of: count(found.total.completions), tokens: compact(found.total.cut_tokens) } })));
+      h('td', { class: 'caption', t: 'smore.cut_of', vars: { n: count(found.total.cut), of: count(found.total.completions), tokens: count(Math.round(found.total.cut_tokens)) } })));
     this.chart.show(key, (look) => this.#figure(parts, look));
   }
 

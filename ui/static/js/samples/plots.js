@@ -2,7 +2,8 @@
 import { count, number, percent } from '../format.js';
 import { fade } from '../live/colors.js';
 import { csv } from '../evaluate/parts.js';
-import { Chart, literal } from './chart.js';
+import { visible } from '../plain.js';
+import { Chart } from './chart.js';
 
 const REST = 10_000; // ms between two looks at a run that goes on
 
@@ -71,7 +72,7 @@ export class Plots {
       const offered = JSON.stringify(found.choices);
       if (this.offered !== offered) {
         this.offered = offered;
-        dom.fill(this.select, found.choices.map((one) => h('option', { value: one.x, ...(['tokens', 'correct'].includes(one.x) ? { t: `smore.x_${one.x}` } : {}) }, ['tokens', 'correct'].includes(one.x) ? null : literal(one.x))));
+        dom.fill(this.select, found.choices.map((one) => h('option', { value: one.x, ...(['tokens', 'correct'].includes(one.x) ? { t: `smore.x_${one.x}` } : {}) }, ['tokens', 'correct'].includes(one.x) ? null : visible(one.name))));
       }
       this.drawn = found;
       this.select.value = x;
@@ -86,14 +87,16 @@ export class Plots {
   }
 
   #heat(found, { colors, t, narrow }) {
-    const x = found.spans.map(([first]) => first);
+    // A column covers its steps and no more: the map takes edges, the line what lies between them.
+    const edges = [found.spans[0][0] - 0.5, ...found.spans.map(([, last]) => last + 0.5)];
+    const x = found.spans.map(([first, last]) => (first + last) / 2);
     const name = ([first, last]) => (first === last ? String(first) : `${first}–${last}`);
     const z = found.centres.map((_, row) => found.share.map((share) => share[row] ?? null));
     const text = found.centres.map((centre, row) => found.spans.map((span, i) => `${t('chart.x_step')} ${name(span)}<br>${t('groups.advantage')} ${number(centre, 2)}<br>${percent(found.share[i][row], 1)} / ${count(found.n[i])}`));
     const hue = colors.color('blue');
     // A square root: the bin of 0 would leave nothing of the others.
     const traces = [
-      { type: 'heatmap', x, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
+      { type: 'heatmap', x: edges, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
       { type: 'scatter', mode: 'lines+markers', x, y: found.spread, name: t('smore.spread'), customdata: found.spans, line: { color: colors.color('orange'), width: 2 }, marker: { size: 5, symbol: 'diamond' }, hovertemplate: '%{y:.2f}', connectgaps: false },
     ];
     return { traces, layout: { xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, nticks: narrow ? 5 : 10 }, yaxis: { title: t('groups.advantage'), zeroline: true } } };
@@ -113,7 +116,7 @@ export class Plots {
       };
     };
     const traces = [side(false, 'smore.ended', 'circle', 'blue'), side(true, 'smore.part_cut', 'x', 'vermillion')].filter((trace) => trace.x.length);
-    const title = ['tokens', 'correct'].includes(found.x) ? t(`smore.x_${found.x}`) : found.x;
+    const title = ['tokens', 'correct'].includes(found.x) ? t(`smore.x_${found.x}`) : found.name;
     const ticks = found.x === 'correct' ? { tickvals: [0, 1], ticktext: [t('smore.wrong'), t('smore.right')] } : {};
     return { traces, layout: { xaxis: { title, zeroline: false, ...ticks }, yaxis: { title: t('smore.total'), zeroline: false } } };
   }
@@ -124,8 +127,8 @@ export class Plots {
   }
 
   #dotRows() {
-    const { x, points } = this.drawn;
-    return [['step', 'group', 'position', x, 'total', 'truncated'], ...points.x.map((value, i) => [points.step[i], points.group[i], points.index[i], value, points.y[i], points.truncated[i]])];
+    const { name, points } = this.drawn;
+    return [['step', 'group', 'position', name, 'total', 'truncated'], ...points.x.map((value, i) => [points.step[i], points.group[i], points.index[i], value, points.y[i], points.truncated[i]])];
   }
 
   #sample({ customdata }) {
