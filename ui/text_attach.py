@@ -11,7 +11,7 @@ TEXTS: dict[str, Text] = {
         "The output_dir of a GRPOTrainer on the machine of this server, or a log in JSON lines. With "
         "log_completions=True its completions are there too. Nothing in the folder is changed or executed.",
         "이 서버가 있는 컴퓨터에 있는 GRPOTrainer의 output_dir 또는 JSON Lines 로그 파일입니다. log_completions=True로 "
-        "학습했다면 생성 답도 함께 가져옵니다. 폴더의 내용은 바꾸거나 실행하지 않습니다.",
+        "학습했다면 답변도 함께 가져옵니다. 폴더의 내용은 바꾸거나 실행하지 않습니다.",
     ),
     "attach.path": Text("Folder or file", "폴더 또는 파일"),
     "attach.name": Text("Name (optional)", "이름(선택)"),
@@ -19,6 +19,6 @@ TEXTS: dict[str, Text] = {
     "attach.cancel": Text("Close", "닫기"),
     "attach.reading": Text("Reading the folder…", "폴더를 읽는 중…"),
     "attach.done": Text(
-        "{name}: {steps} steps, {completions} completions.", "{name}: {steps}스텝, 생성 답 {completions}개."
+        "{name}: {steps} steps, {completions} completions.", "{name}: {steps}스텝, 답변 {completions}개."
     ),
 }

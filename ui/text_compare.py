@@ -23,7 +23,7 @@ TEXTS: dict[str, Text] = {
     "compare.evaluations_lead": Text(
         "Greedy answers before and after training, with 95% intervals. “Against the first” pairs the rows that both "
         "runs answered; an interval that contains 0 tells no difference.",
-        "학습 전후의 greedy 답 정확도와 95% 구간입니다. ‘첫 실행 대비’는 두 실행이 모두 푼 같은 문제끼리 비교하며, "
+        "학습 전후의 greedy 답변 정확도와 95% 구간입니다. ‘첫 실행 대비’는 두 실행이 모두 푼 같은 문제끼리 비교하며, "
         "구간에 0이 들어 있으면 차이를 말할 수 없습니다.",
     ),
     "compare.run": Text("Run", "실행"),

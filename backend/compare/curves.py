@@ -1,4 +1,7 @@
-"""Curves of several runs on one axis, and the band of several seeds."""
+"""Curves of several runs on one axis, and the band of several seeds.
+
+Everything is computed over all points of a curve; only what is sent to be drawn is thinned.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+from tsdownsample import MinMaxLTTBDownsampler
 
 Axis = Literal["step", "tokens", "time"]
 AXES: tuple[Axis, ...] = ("step", "tokens", "time")
 GRID = 200  # places of a band on an axis that is not the step's
+DRAWN = 1000  # points of a line that is drawn
 Points = tuple[list[int], list[float]]
 
 
@@ -74,6 +79,24 @@ def line(axis: Axis, points: Points, curves: Mapping[str, Points], strength: flo
     x = [p for p, _, _ in kept]
     raw = [v if math.isfinite(v) else None for _, v, _ in kept]
     return {"x": x, "y": smooth(x, raw, strength), "raw": raw, "step": [s for _, _, s in kept]}
+
+
+def thinned(one: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """A line with at most about DRAWN points, its peaks kept (MinMaxLTTB); gaps that are left are where it had them."""
+    known = [i for i, y in enumerate(one["y"]) if y is not None]
+    if len(known) > DRAWN:
+        x = np.array([one["x"][i] for i in known], dtype=float)
+        y = np.array([one["y"][i] for i in known], dtype=float)
+        known = [known[i] for i in MinMaxLTTBDownsampler().downsample(x, y, n_out=DRAWN)]
+        return {name: [values[i] for i in known] for name, values in one.items()}
+    return {name: list(values) for name, values in one.items()}
+
+
+def thinned_band(one: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """A band with at most DRAWN places, evenly spread: it is smooth, and its three lines need the same places."""
+    n = len(one["x"])
+    places = range(n) if n <= DRAWN else np.unique(np.linspace(0, n - 1, DRAWN).astype(int)).tolist()
+    return {name: [values[i] for i in places] for name, values in one.items()}
 
 
 def band(lines: Sequence[Mapping[str, Sequence[Any]]], axis: Axis) -> dict[str, list[float]] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend import views
-from backend.compare.curves import AXES, Axis, Points, along, band, line
+from backend.compare.curves import AXES, Axis, Points, along, band, line, thinned, thinned_band
 from backend.compare.settings import differences, seeds
 from backend.errors import Refused
 from backend.evaluation import reading
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from backend.services import Services
 
 MOST = 12  # runs at once: more lines cannot be told apart
-POINTS = 1000
+ALL = 10_000_000  # points of a curve: not thinned
+AXIS_CURVES = ("num_tokens", "step_time")
 HELD_OUT = "held_out"
 # What is drawn, in this order, where at least one of the runs has it.
 CHARTS: tuple[tuple[str, Text, str], ...] = (
@@ -28,8 +29,8 @@ CHARTS: tuple[tuple[str, Text, str], ...] = (
     (HELD_OUT, Text("Held-out accuracy", "평가 정확도"), "%"),
     ("rewards/*/mean", Text("{0}", "{0}"), ""),
     ("signal/zero_std", Text("Groups without signal", "신호 없는 그룹"), "%"),
-    ("completions/mean_length", Text("Completion length (tokens)", "답 길이(토큰)"), ""),
-    ("completions/clipped_ratio", Text("Truncated", "잘린 답"), "%"),
+    ("completions/mean_length", Text("Completion length (tokens)", "답변 길이(토큰)"), ""),
+    ("completions/clipped_ratio", Text("Truncated", "잘린 답변"), "%"),
     ("entropy", Text("Entropy", "엔트로피"), ""),
     ("kl", Text("KL to the reference", "기준 모델과의 KL"), ""),
     ("grad_norm", Text("Gradient norm", "그래디언트 노름"), ""),
@@ -56,7 +57,7 @@ class CompareService:
         groups = seeds(found)
         place = {i: k for k, members in enumerate(groups) for i in members}
         answers = [reading.answers(self._services, run)[1] for run in found]
-        names = {name for run in found for name in self._curves(run)}
+        names = {name for run in found for phase, name in self._services.reader.latest(run.id) if phase == "train"}
         return {
             "runs": [
                 {
@@ -86,7 +87,7 @@ class CompareService:
         strength = min(0.95, max(0.0, smoothing))
         lines, without = [], []
         for run in found:
-            curves = self._curves(run)
+            curves = self._curves(run, name)
             if name == HELD_OUT:
                 made = self._held_out(run, chosen, curves)
             else:
@@ -102,8 +103,9 @@ class CompareService:
             ids = [found[i].id for i in members if found[i].id in by_run]
             made = band([by_run[i] for i in ids], chosen) if len(ids) > 1 and name != HELD_OUT else None
             if made:
-                bands.append({"group": k, "runs": ids, **made})
-        return {"name": name, "axis": chosen, "lines": lines, "bands": bands, "without": without}
+                bands.append({"group": k, "runs": ids, **thinned_band(made)})
+        drawn = [{"run": one.pop("run"), **thinned(one)} for one in lines]
+        return {"name": name, "axis": chosen, "lines": drawn, "bands": bands, "without": without}
 
     def _runs(self, ids: Sequence[str]) -> tuple[list[Run], list[str]]:
         unique = list(dict.fromkeys(ids))
@@ -117,8 +119,9 @@ class CompareService:
         found = [(run_id, self._services.reader.run(run_id)) for run_id in unique]
         return [run for _, run in found if run is not None], [run_id for run_id, run in found if run is None]
 
-    def _curves(self, run: Run) -> dict[str, Points]:
-        _, curves = self._services.reader.history(run.id, POINTS)
+    def _curves(self, run: Run, name: str) -> dict[str, Points]:
+        """The curve and those of the axes, whole."""
+        _, curves = self._services.reader.history(run.id, ALL, names=(name, "reward", *AXIS_CURVES))
         return {name: points for (phase, name), points in curves.items() if phase == "train"}
 
     def _held_out(self, run: Run, axis: Axis, curves: dict[str, Points]) -> dict[str, Any]:

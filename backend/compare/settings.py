@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.config.schema import SETTINGS, RunConfig
+from backend.views import kind_of_run
 from storage.records import Run
 
 SEEDS = ("seed", "data_seed")
@@ -66,7 +67,8 @@ def seeds(runs: Sequence[Run]) -> list[list[int]]:
     groups: dict[str, list[int]] = {}
     for i, run in enumerate(runs):
         settings = {f: value(run, f) for f in RunConfig.model_fields if f not in NO_SETTING and f not in SEEDS}
-        alone = f"{i}" if run.config.get("attached") else ""
+        # Of a run from elsewhere too little is known; an evaluation or a probe trains nothing.
+        alone = "" if kind_of_run(run.config) in ("train", "control") else f"{i}"
         groups.setdefault(alone + _key({f: repr(v) if v is UNKNOWN else v for f, v in settings.items()}), []).append(i)
     return list(groups.values())
 

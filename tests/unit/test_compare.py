@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,8 @@ def test_seeds_of_one_setting_stand_together() -> None:
     four = [run(seed=1), run(seed=2, learning_rate=1e-3), run(seed=3, name="z"), run(data_seed=9)]
     assert seeds(four) == [[0, 2, 3], [1]]
     assert seeds([run(attached="/x"), run(attached="/y")]) == [[0], [1]]
+    assert seeds([run(stages=["grpo"]), run(stages=["evaluate"], evaluation={"run": "a"})]) == [[0], [1]]
+    assert seeds([run(stages=["evaluate"]), run(stages=["evaluate"])]) == [[0], [1]]
 
 
 def test_axes_are_steps_tokens_and_training_time() -> None:
@@ -170,6 +173,27 @@ def test_curves_of_seeds_get_a_band_and_evaluations_their_intervals(services: Se
     assert [(one["run"], one["x"], one["y"]) for one in held] == [("one", [0.0, 3000.0], [0.0, 1.0])]
     assert held[0]["low"][1] < 1.0
     assert services.compare.curves(ids, "nothing")["lines"] == []
+
+
+def test_long_runs_are_computed_whole_and_only_drawn_thinned(services: Services) -> None:
+    rng = random.Random(5)
+    steps = 5000
+    for seed in (1, 2):
+        create_run(services.db, f"s{seed}", f"s{seed}", {"seed": seed}, None, ())
+        writer = Writer(services.settings.database_url, f"s{seed}", 1, services.settings.home / f"s{seed}.spill")
+        for step in range(1, steps + 1):
+            took = 10.0 if rng.random() < 0.01 else 1.0
+            writer.metrics(step, "train", {"reward": float(rng.random() < 0.2), "step_time": took})
+        writer.close()
+    found = services.compare.curves(["s1", "s2"], "reward", "time", 0.95)
+    _, curves = services.reader.history("s1", 10**9)
+    assert found["lines"][0]["x"][-1] == pytest.approx(sum(curves["train", "step_time"][1]), rel=1e-3)
+    assert all(len(one["x"]) <= 1100 for one in found["lines"])
+    drawn = services.compare.curves(["s1", "s2"], "reward", "step", 0.95)
+    mean = drawn["bands"][0]["mean"][100:]
+    assert sum(mean) / len(mean) == pytest.approx(0.2, abs=0.03), "not the mean of kept peaks"
+    assert len(drawn["bands"][0]["x"]) == 1000
+    assert drawn["bands"][0]["x"][-1] == steps
 
 
 def test_a_run_without_the_axis_is_named(services: Services) -> None:
