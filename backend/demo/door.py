@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
-from backend.demo import policy, visitors
+from backend.demo import limits, policy, visitors
 from backend.demo.services import DemoServices
+from backend.demo.slots import Held
 
 SERVICES = tuple(name for name in policy.POLICY if name)
 
@@ -62,8 +64,11 @@ def _guarded(services: DemoServices, section: str, service: Any, name: str) -> C
         if not rule.line:
             found = method(*args, **kwargs)
         else:
-            with services.lines[rule.line].one(visitors.current.get()):
+            with ExitStack() as place:
+                place.enter_context(services.lines[rule.line].one(visitors.current.get()))
                 found = method(*args, **kwargs)
+                if hasattr(found, "pieces"):  # the work is done while it is read
+                    found.pieces = Held(place.pop_all(), found.pieces, limits.FILE_S)
         return found if rule.after is None else rule.after(services, found)
 
     return call

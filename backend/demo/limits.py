@@ -20,7 +20,8 @@ BENCH_SQL_ROWS = 10  # where a query is run for each row
 LIMIT_S = 1.0  # for one judgement that runs in a child
 BENCH_GROUPS = 50  # groups of a replay
 AUDIT_ROWS = 12
-AT_ONCE = 2  # of all visitors together, one each, in three lines: the bench, checks before a start, an answer's tokens
+AT_ONCE = 2  # of all visitors together, one each, in four lines (services.LINES)
+FILE_S = 60.0  # that a file of samples may take to be read to its end
 WAITING_LOOKS = 4  # that may wait for one of two such places; the others are told to come again
 PATIENCE_S = 10.0  # that one more of them waits for its turn
 

@@ -24,7 +24,8 @@ Guard = Callable[["DemoServices", dict[str, Any]], None]
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`refused`: never. `guard` raises, or changes the arguments (by name). `line`: one of the few places
-    of that line (DemoServices.lines) is needed. `after` makes of the result what the visitor gets."""
+    of that line (DemoServices.lines) is needed, and of a file that is made while it is read (`pieces`) until its last
+    piece. `after` makes of the result what the visitor gets."""
 
     guard: Guard | None = None
     line: str = ""
@@ -162,19 +163,20 @@ POLICY: Mapping[str, Mapping[str, Rule]] = {
         "close": NEVER,
     },
     "explorer": {
+        # A page of the list stops at its time; what goes through all of a run's samples waits for its turn.
         "find": ALLOWED,
         "newer": ALLOWED,
         "group": ALLOWED,
         "at": ALLOWED,
         "completion": ALLOWED,
-        "prompts": ALLOWED,
+        "prompts": Rule(line="samples"),
         "prompt": ALLOWED,
         "budget": ALLOWED,
         "budget_csv": ALLOWED,
-        "histogram": ALLOWED,
-        "scatter": ALLOWED,
+        "histogram": Rule(line="samples"),
+        "scatter": Rule(line="samples"),
         "ways": ALLOWED,
-        "made": ALLOWED,
+        "made": Rule(line="samples"),
         "write": NO_FILES,
     },
     "diagnosis": {"report": ALLOWED, "headline": ALLOWED, "count": ALLOWED, "again": NEVER},

@@ -25,6 +25,8 @@ from storage import chats, queue
 from storage.records import Run
 
 HOUR_S = 3600.0
+# Lines of their own, so that nobody's bench or download keeps others from starting a run or asking for a probability.
+LINES = ("bench", "runs", "chat", "samples")
 
 
 class SpaceDemo(DemoService):
@@ -81,10 +83,7 @@ class DemoServices(Services):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        # Three lines, so that nobody's bench keeps others from starting a run or asking for a token's probability.
-        self.lines = {
-            name: Slots(limits.AT_ONCE, limits.PATIENCE_S, limits.WAITING_LOOKS) for name in ("bench", "runs", "chat")
-        }
+        self.lines = {name: Slots(limits.AT_ONCE, limits.PATIENCE_S, limits.WAITING_LOOKS) for name in LINES}
         self._begins: deque[float] = deque()
         self._beginning: set[str] = set()
         self._starting = threading.Lock()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from backend.errors import TooMany
 from backend.text import Text
@@ -54,3 +54,41 @@ class Slots:
                 raise TooMany(BUSY)
         finally:
             self._waits.remove(visitor)
+
+
+class Held:
+    """Pieces that hold a place to the last one, to an error, or until nobody wants them any more; at most `most_s`
+    seconds, since whoever reads slowly would keep others waiting. TooMany for a piece asked for after that."""
+
+    def __init__(self, place: ExitStack, pieces: Iterator[str], most_s: float) -> None:
+        over, lock = threading.Event(), threading.Lock()
+
+        def release() -> None:
+            over.set()
+            with lock:
+                place.close()
+
+        # Neither of the two knows this object: it goes, and the place with it, as soon as its reader does.
+        late = threading.Timer(most_s, release)
+        late.daemon = True
+        late.start()
+        self._pieces, self._over, self._late, self._release = pieces, over, late, release
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._over.is_set():
+            raise TooMany(BUSY)
+        try:
+            return next(self._pieces)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._late.cancel()
+        self._release()
+
+    def __del__(self) -> None:
+        self.close()

@@ -103,7 +103,7 @@ class Analysis:
         return plots.histogram(found.step, found.advantage, live_rows(found)) | {"more": found.more}
 
     def scatter(self, run_id: str, x: str = "tokens", step_from: int | None = None, step_to: int | None = None) -> Any:
-        """Total reward against `x`: "tokens", "correct", or the name of a reward ("reward:tokens" for one that is named so).
+        """Total reward against `x`: "tokens", "correct", or the name of a reward ("reward:tokens" of that name).
 
         {"x", "name", "choices": [{"x", "name", "meaning"}], "points": {"x", "y", "step", "group", "index",
         "truncated"}, "n", "more", "within": {"r", "low", "high", "n", "groups"} | None, "text"}. Points are a part of

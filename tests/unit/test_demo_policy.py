@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from backend.chat.service import ChatService
 from backend.compare.service import CompareService
 from backend.custom.service import CustomService
 from backend.data.service import DataService
-from backend.demo import limits, visitors
+from backend.demo import limits, visitors, words
 from backend.demo.door import SERVICES, DemoDoor
 from backend.demo.policy import POLICY, rule_of
 from backend.demo.service import DemoService
@@ -520,6 +521,55 @@ def test_few_wait_for_a_slot_and_the_others_are_told_at_once() -> None:
     for thread in threads:
         thread.join(10)
     assert len(ended) == 3
+
+
+def test_a_file_of_samples_holds_its_place_to_the_last_piece(
+    space: DemoServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One export a visitor and two in all, however many ask; what nobody reads any more gives its place back."""
+    monkeypatch.setitem(space.lines, "samples", Slots(2, 0.01, 1))
+    monkeypatch.setattr(space.explorer, "made", lambda run: SimpleNamespace(pieces=iter(["a", "b"])))
+    monkeypatch.setattr(space.explorer, "scatter", lambda run: {})
+    door = DemoDoor(space)
+
+    def made(visitor: str) -> Any:
+        visitors.current.set(visitor)
+        return door.explorer.made("r").pieces
+
+    mine, other = made("a" * 36), made("b" * 36)
+    assert next(mine) == "a"
+    for visitor in "abc":
+        with pytest.raises(TooMany):
+            made(visitor * 36)
+    with pytest.raises(TooMany):
+        door.explorer.scatter("r")
+    assert list(mine) == ["b"], "read to its end: the place is free"
+    third = made("c" * 36)
+    del other
+    assert made("d" * 36), "dropped unread: the place is free"
+    assert third
+
+    monkeypatch.setattr(limits, "FILE_S", 0.05)
+    monkeypatch.setitem(space.lines, "samples", Slots(1, 10.0, 1))
+    slow = made("a" * 36)
+    monkeypatch.setattr(limits, "FILE_S", 60.0)
+    assert list(made("b" * 36)) == ["a", "b"], "whoever reads slowly keeps nobody waiting for long"
+    with pytest.raises(TooMany):
+        next(slow)
+
+
+def test_work_that_fails_gives_its_place_back(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> Iterator[str]:
+        yield "a"
+        raise NotFound(words.REFUSED)
+
+    monkeypatch.setitem(space.lines, "samples", Slots(1, 0.01, 1))
+    monkeypatch.setattr(space.explorer, "made", lambda run: SimpleNamespace(pieces=failing()))
+    visitors.current.set("a" * 36)
+    pieces = DemoDoor(space).explorer.made("r").pieces
+    with pytest.raises(NotFound):
+        list(pieces)
+    assert next(DemoDoor(space).explorer.made("r").pieces) == "a"
 
 
 @pytest.mark.parametrize("header", [None, "", "short", "x" * 65, "ÿ" * 20, "a b" * 8, "../" * 8])
