@@ -62,6 +62,9 @@ TEXTS: dict[str, Text] = {
         en="That run is no longer here, so its settings cannot be taken.",
         ko="그 실행이 없어 설정을 가져올 수 없습니다.",
     ),
+    "findings.own_field": Text(
+        en="{field} is not taken over from a link.", ko="{field} 값은 링크로 설정할 수 없습니다."
+    ),
     "findings.unknown_field": Text(
         en="This version has no setting {field}.", ko="이 버전에는 {field} 설정이 없습니다."
     ),

@@ -71,12 +71,12 @@ TEXTS: dict[str, Text] = {
     "sweeps.plan_time": Text("about {time}", "약 {time}"),
     "sweeps.plan_devices": Text("{n} at once, one a device", "장치마다 하나씩 동시에 {n}개"),
     "sweeps.plan_devices_1": Text("one after the other on one device", "장치 하나에서 차례로"),
-    "sweeps.plan_refused": Text("{n} of {all} points cannot run", "점 {all}개 중 {n}개는 실행할 수 없습니다"),
-    "sweeps.plan_points": Text("points: {points}", "해당 점: {points}"),
+    "sweeps.plan_refused": Text("{n} of {all} points cannot run", "조합 {all}개 중 {n}개는 실행할 수 없습니다"),
+    "sweeps.plan_points": Text("points: {points}", "해당 조합: {points}"),
     "sweeps.more_points": Text("and {n} more", "외 {n}개"),
-    "sweeps.leave_out": Text("Leave these {n} points out and run the others", "이 점 {n}개를 빼고 나머지만 실행"),
+    "sweeps.leave_out": Text("Leave these {n} points out and run the others", "이 조합 {n}개를 빼고 나머지만 실행"),
     "sweeps.would_do": Text("would do", "가능한 값"),
-    "sweeps.plan_warns": Text("{n} of {all} points", "점 {all}개 중 {n}개"),
+    "sweeps.plan_warns": Text("{n} of {all} points", "조합 {all}개 중 {n}개"),
     "sweeps.inert": Text(
         "{field} changes nothing here, so its values make the same run: {why}",
         "{field}은(는) 여기서 효과가 없어 값을 바꿔도 같은 실행입니다: {why}",
@@ -84,9 +84,9 @@ TEXTS: dict[str, Text] = {
     "sweeps.why_empty": Text("Nothing to vary yet.", "아직 바꿀 필드가 없습니다."),
     "sweeps.why_refused": Text(
         "Some points break a rule: change their values or leave them out.",
-        "규칙에 어긋나는 점이 있습니다. 값을 바꾸거나 그 점을 빼세요.",
+        "규칙에 어긋나는 조합이 있습니다. 값을 바꾸거나 그 조합을 빼세요.",
     ),
-    "sweeps.why_none": Text("No point can run.", "실행할 수 있는 점이 없습니다."),
+    "sweeps.why_none": Text("No point can run.", "실행할 수 있는 조합이 없습니다."),
     "sweeps.why_wrong": Text("Something above is not understood.", "위에 이해할 수 없는 값이 있습니다."),
     "sweeps.start": Text("Start {n} runs", "실행 {n}개 시작"),
     "sweeps.start_1": Text("Start 1 run", "실행 1개 시작"),
@@ -132,8 +132,8 @@ TEXTS: dict[str, Text] = {
         "The sweep was deleted; its runs are still here.", "스윕을 삭제했습니다. 실행은 남아 있습니다."
     ),
     "sweeps.not_resumed": Text("Could not go on: {what}", "이어서 하지 못함: {what}"),
-    "sweeps.left_out": Text("{n} points were left out", "제외한 점 {n}개"),
-    "sweeps.left_out_1": Text("1 point was left out", "제외한 점 1개"),
+    "sweeps.left_out": Text("{n} points were left out", "제외한 조합 {n}개"),
+    "sweeps.left_out_1": Text("1 point was left out", "제외한 조합 1개"),
     "sweeps.table": Text("Settings", "설정별 결과"),
     "sweeps.table_lead": Text(
         "Accuracy and change on held-out rows with 95% intervals. ± is the spread about the trend over the last half "

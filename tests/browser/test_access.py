@@ -17,7 +17,7 @@ from tests.browser.conftest import Server
 PAGES = {
     "runs": ("tab=runs", "#runs-root table"),
     "new": ("tab=new", "#new-root .f-field"),
-    "live": ("tab=live", "#live-view .chart-card, #live-view section.card"),
+    "live": ("tab=live", "#live-view section.chart:not([hidden])"),
     "samples": ("tab=samples", "#samples-list .s-body .s-row"),
     "samples-prompts": ("tab=samples&view=prompts", "#sa-prompts-table tbody tr"),
     "samples-budget": ("tab=samples&view=budget", "#sa-budget-chart[data-drawn]"),
@@ -25,6 +25,7 @@ PAGES = {
     "samples-group": ("tab=samples&step=3&place=1", "#samples-cards .s-card"),
     "sweeps": ("tab=sweeps", "#sweeps-root h1"),
     "sweeps-new": ("tab=sweeps&sweep=new", "#sweeps-form [data-add]"),
+    "compare": ("tab=compare&runs={run}", "#compare-page section[data-name=reward] .cmp-legend li"),
     "evaluate": ("tab=evaluate", "#evaluate-root h1, #evaluate-root h2"),
     "chat": ("tab=chat", "#chat-root textarea"),
     "data": ("tab=data", "#data-root h1"),
@@ -102,7 +103,7 @@ def names(server: Server, run: str) -> set[str]:
 
 def opened(page: Page, server: Server, run: str, name: str, language: str = "en", theme: str = "light") -> None:
     query, ready = PAGES[name]
-    page.goto(f"{server.url}?run={run}&{query}&lang={language}&theme={theme}")
+    page.goto(f"{server.url}?run={run}&{query.format(run=run)}&lang={language}&theme={theme}")
     page.locator(ready).first.wait_for()
     page.wait_for_function("() => !document.querySelector('.page-root .loading')?.checkVisibility()")
     # What waits for the server is paler for a moment; contrast is that of what is there.

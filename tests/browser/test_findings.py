@@ -3,11 +3,13 @@ in a new run, and its span on the charts."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from backend.settings import PROJECT, Settings
 from storage.db import Database
@@ -125,6 +127,31 @@ def test_a_run_in_the_list_tells_how_many_findings_stand(page: Page, server: Ser
     opened(page, server, hacked)  # it is judged by now
     page.goto(f"{server.url}?tab=runs&lang=en")
     expect(page.locator(".r-findings:visible").first).to_contain_text("▲", timeout=60_000)
+
+
+def test_a_link_does_not_say_where_alerts_go(page: Page, server: Server, hacked: str) -> None:
+    """Anybody may send a link; what belongs to a run alone is not set by one."""
+    changes = [{"field": "alert_webhook", "to": "https://evil.example/x"}, {"field": "beta", "to": 0.5}]
+    change = quote(json.dumps(changes))
+    page.goto(f"{server.url}?tab=new&lang=en&from={hacked}&change={change}")
+    expect(page.locator(".f-notice")).to_contain_text("alert_webhook is not taken over from a link", timeout=60_000)
+    assert page.locator("[data-applied]").evaluate_all("(all) => all.map((one) => one.dataset.field)") == ["beta"]
+    assert "evil" not in page.locator("[data-field=alert_webhook]").inner_html()
+
+
+def test_the_findings_of_a_run_that_was_opened_meanwhile_are_shown(page: Page, server: Server, hacked: str) -> None:
+    """The answer of the run before comes late: the run that is open now is asked for all the same."""
+    other = server.new_run(2)
+    server.wait_state(other, "succeeded")
+    opened(page, server, hacked)  # judged by now
+    held: list[Route] = []
+    page.route(f"**/api/runs/{other}/diagnosis", lambda route: held.append(route))
+    with page.expect_request(f"**/api/runs/{other}/diagnosis"):
+        page.goto(f"{server.url}?run={other}&tab=live&lang=en")
+    page.evaluate(f"import('/static/js/state.js').then((m) => m.set({{run: '{hacked}'}}))")
+    expect(page.locator("#live-headline")).to_contain_text("Did not learn", timeout=60_000)
+    held[0].continue_()
+    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings?"), timeout=60_000)
 
 
 def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:

@@ -38,7 +38,7 @@ export const legend = (...kinds) => h('p', { class: 'ev-legend caption' }, kinds
 export function csv(name, rows) {
   const cell = (value) => {
     const text = value === null || value === undefined ? '' : String(value);
-    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // no cell may start a formula
+    const safe = typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text; // no cell may start a formula
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const link = h('button', { class: 'btn ghost small ev-csv', type: 'button', t: 'chart.csv', tt: { title: 'chart.csv_title' } });

@@ -11,7 +11,7 @@ const KINDS = new Set(['probe', 'evaluate']); // they train nothing
 export class Findings {
   /** `button` opens the panel. `onSpans` gets [{id, severity, from, to}] (`to` null: it stands) when they change. */
   constructor(root, ctx, onSpans) {
-    Object.assign(this, { ctx, onSpans, run: null, key: '', report: null, asking: false, later: 0, drawn: '' });
+    Object.assign(this, { ctx, onSpans, run: null, key: '', report: null, asking: false, next: null, later: 0, drawn: '' });
     const { h } = ctx;
     this.button = h('button', {
       id: 'live-findings', class: 'btn small fi-open', type: 'button', 'aria-expanded': 'false', 'aria-controls': 'findings', hidden: true,
@@ -56,7 +56,11 @@ export class Findings {
     this.run = run;
     if (KINDS.has(run.kind)) return;
     const key = JSON.stringify([run.id, run.attempt, run.state, said?.step ?? null, said?.findings ?? null]);
-    if (key === this.key || this.asking) return;
+    if (key === this.key) return;
+    if (this.asking) {
+      this.next = [run, said]; // another run, or a newer step, while the answer of the last is under way
+      return;
+    }
     this.key = key;
     this.#ask();
   }
@@ -80,6 +84,9 @@ export class Findings {
       this.key = '';
     } finally {
       this.asking = false;
+      const { next } = this;
+      this.next = null;
+      if (next && next[0].id === this.run?.id) this.use(...next);
     }
   }
 

@@ -31,15 +31,16 @@ async function taken({ api }, schema, from, changes, finding) {
   const run = await api.get(`/api/runs/${encodeURIComponent(from)}`);
   const preset = schema.preset(run.preset) ? run.preset : schema.firstPreset;
   const values = Object.fromEntries(Object.entries(run.config).filter(([name]) => schema.field(name) && !OWN.has(name)));
-  const known = changes.filter(({ field }) => schema.field(field));
-  const strange = changes.filter(({ field }) => !schema.field(field));
+  // A link may come from anybody: what belongs to a run alone, such as where its alerts go, is never set by one.
+  const known = changes.filter(({ field }) => schema.field(field) && !OWN.has(field));
+  const strange = changes.filter(({ field }) => !schema.field(field) || OWN.has(field));
   for (const { field, to } of known) values[field] = to;
   const name = visible(run.name || run.id);
   const message = () => [
     known.length
       ? t('findings.applied', { name, finding: visible(finding ?? ''), changes: known.map(({ field, to }) => `${field} ${visible(typed(run.config[field]))} → ${visible(typed(to))}`).join(', ') })
       : t('findings.copied', { name }),
-    ...strange.map(({ field }) => t('findings.unknown_field', { field: visible(field) })),
+    ...strange.map(({ field }) => t(OWN.has(field) ? 'findings.own_field' : 'findings.unknown_field', { field: visible(field) })),
   ].join('\n');
   return { preset, values, changed: known.map(({ field }) => field), message };
 }

@@ -62,5 +62,5 @@ export class List {
 /** loss_type: grpo, dapo · seed: 1, 2 */
 export function over(one) {
   const axes = Object.entries(one.axes ?? {}).map(([name, values]) => `${name}: ${values.map(shown).join(', ')}`);
-  return [...axes, ...(one.seeds?.length ? [`seed: ${one.seeds.join(', ')}`] : [])].join(' · ');
+  return visible([...axes, ...(one.seeds?.length ? [`seed: ${one.seeds.join(', ')}`] : [])].join(' · '));
 }

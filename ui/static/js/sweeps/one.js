@@ -61,7 +61,7 @@ export class One {
     this.view.hidden = false;
     setText(this.name, visible(sweep.name));
     updateBadge(this.badge, sweep);
-    setText(this.about, [sweep.preset ? t('sweeps.of_preset', { name: sweep.preset }) : sweep.from ? t('sweeps.of_run', { name: runlist.find(sweep.from)?.name ?? sweep.from }) : null, over(sweep)].filter(Boolean).join(' · '));
+    setText(this.about, [sweep.preset ? t('sweeps.of_preset', { name: sweep.preset }) : sweep.from ? t('sweeps.of_run', { name: visible(runlist.find(sweep.from)?.name || sweep.from) }) : null, over(sweep)].filter(Boolean).join(' · '));
     this.bar.style.width = percent(sweep.done, 1);
     this.track.setAttribute('aria-valuenow', Math.round(100 * sweep.done));
     const words = Object.entries(sweep.counts).map(([name, n]) => t('sweeps.count_state', { n, state: t(name === 'missing' ? 'sweeps.missing' : `state.${name}`) }));

@@ -1,0 +1,43 @@
+"""A run that TRL made elsewhere, opened from the Runs page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Server
+from tests.unit.test_attaching import folder
+
+
+def test_a_folder_is_opened_and_its_live_page_says_what_it_is(page: Page, server: Server, tmp_path: Path) -> None:
+    page.goto(f"{server.url}?tab=runs&lang=en")
+    page.wait_for_selector(".r-page[data-ready]")
+    page.click("#runs-attach")
+    expect(page.locator("#attach-path")).to_be_focused()
+    page.fill("#attach-path", str(tmp_path / "nowhere"))
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    page.click("#attach-go")
+    said = page.locator("#attach-form [role=status]")
+    expect(said).to_contain_text(str(tmp_path / "nowhere"), timeout=60_000)
+    expect(page.locator("#attach-go")).to_be_enabled()
+    assert "Reading" not in said.inner_text()
+    page.watched.expect_failures = False  # type: ignore[attr-defined]
+    name = "math <b>run</b>"
+    page.fill("#attach-path", str(folder(tmp_path / "out", steps=4)))
+    page.fill("#attach-name", name)
+    page.click("#attach-go")
+    page.wait_for_function("document.body.dataset.tab === 'live'")
+    found = re.search(r"[?&]run=([\w-]+)", page.url)
+    assert found is not None
+    run = found[1]
+    expect(page.locator("#live-name")).to_have_text(name)
+    expect(page.locator("#live-kind")).to_have_text("Trained elsewhere")
+    expect(page.locator("#live-headline")).to_have_text(
+        server.call("GET", f"/api/runs/{run}/headline")["text"]["en"], timeout=60_000
+    )
+    page.wait_for_selector("#chart-reward .plotly, #chart-reward.js-plotly-plot")
+    page.click("#language-switch [data-lang=ko]")
+    expect(page.locator("#live-kind")).to_have_text("외부에서 학습")
+    server.call("DELETE", f"/api/runs/{run}")
