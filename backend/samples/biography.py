@@ -58,12 +58,12 @@ def story(asked: Sequence[Asked]) -> dict[str, Any]:
     if len(judged) == 1:
         return _told(
             "solved" if solved else "partly" if right else "never", begun, kept, None,
-            Text(en=f"Asked once, at step {last.step}: {now} right.", ko=f"스텝 {last.step}에 한 번 질문: {now} 정답."),
+            Text(en=f"Asked once, at step {last.step}: {now} right.", ko=f"스텝 {last.step}에 1회 출제: {now} 정답."),
         )  # fmt: skip
     if not right:
         return _told("never", None, None, None, Text(
             en=f"Never solved: no right answer in {len(judged)} askings.",
-            ko=f"한 번도 풀지 못했습니다: 질문 {len(judged)}회 모두 정답이 없습니다.",
+            ko=f"한 번도 풀지 못했습니다: {len(judged)}회 출제에 정답이 없습니다.",
         ))  # fmt: skip
     if solved and rates[-1] == 0:
         peak = max(solved, key=lambda one: (one.rate or 0.0, one.step))
@@ -90,7 +90,7 @@ def story(asked: Sequence[Asked]) -> dict[str, Any]:
     state = "partly" if rates[-1] > 0 else "lost"
     return _told(state, begun, kept, lost, Text(
         en=f"Not solved at the last asking: step {first.step} {first.solved}/{first.size}, step {last.step} {now}.",
-        ko=f"마지막 질문에서 풀지 못했습니다: 스텝 {first.step} {first.solved}/{first.size}, 스텝 {last.step} {now}.",
+        ko=f"마지막 출제에서 풀지 못했습니다: 스텝 {first.step} {first.solved}/{first.size}, 스텝 {last.step} {now}.",
     ))  # fmt: skip
 
 

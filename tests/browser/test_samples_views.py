@@ -89,6 +89,9 @@ def test_advantages_and_a_point_that_opens_its_sample(page: Page, recorded: tupl
     run = opened(page, recorded, "plots", f"#sa-scatter-chart{DRAWN}")
     page.wait_for_selector(f"#sa-advantage-chart{DRAWN}")
     assert "standard deviation" in page.locator("#sa-advantage-said").inner_text()
+    told = recorded[0].call("GET", f"/api/runs/{run}/samples/histogram")
+    edges = page.evaluate("document.getElementById('sa-advantage-chart').data[0].x")
+    assert edges == [0.5, *(last + 0.5 for _, last in told["spans"])], "a column covers its steps and no more"
     page.select_option("#sa-scatter-x", "correct")
     found = recorded[0].call("GET", f"/api/runs/{run}/samples/scatter?x=correct")
     page.wait_for_function(
@@ -102,6 +105,21 @@ def test_advantages_and_a_point_that_opens_its_sample(page: Page, recorded: tupl
     )
     page.wait_for_selector("#samples-cards .s-card")
     assert query(page)["group"] == str(group)
+
+
+def test_a_reward_of_any_name_is_named_as_it_is(page: Page, recorded: tuple[Server, str]) -> None:
+    server, run = recorded
+    found = server.call("GET", f"/api/runs/{run}/samples/scatter")
+    found["choices"] += [
+        {"x": "a<b>", "name": "a<b>", "meaning": "reward"},
+        {"x": "reward:tokens", "name": "tokens", "meaning": "reward"},
+    ]
+    page.route("**/samples/scatter?*", lambda route: route.fulfill(json=found))
+    opened(page, recorded, "plots", f"#sa-scatter-chart{DRAWN}")
+    offered = page.locator("#sa-scatter-x option")
+    assert offered.all_inner_texts()[-2:] == ["a<b>", "tokens"]
+    with page.expect_request(lambda request: "x=reward%3Atokens" in request.url):
+        page.select_option("#sa-scatter-x", "reward:tokens")
 
 
 def test_the_menu_gives_files_of_the_present_filter(page: Page, recorded: tuple[Server, str], tmp_path: Path) -> None:
@@ -136,5 +154,8 @@ def test_nothing_is_wider_than_the_page(browser: Browser, recorded: tuple[Server
     ):  # fmt: skip
         opened(page, recorded, view, ready, "&lang=ko&theme=dark")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
+        if view == "budget":
+            cut = "(nodes) => nodes.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
+            assert page.locator("#sa-budget-table .sa-means > *").evaluate_all(cut) == 0, "what a part taught is read"
     assert not page.watched.faults  # type: ignore[attr-defined]
     page.context.close()

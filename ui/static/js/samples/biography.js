@@ -2,7 +2,7 @@
 import { count, number, percent } from '../format.js';
 import { plain } from '../plain.js';
 import { csv } from '../evaluate/parts.js';
-import { Chart } from './chart.js';
+import { Chart, stepTicks } from './chart.js';
 import { figure, mark, ours } from './parts.js';
 
 const KINDS = ['live', 'all_right', 'all_wrong', 'tied'];
@@ -125,7 +125,7 @@ export class Biography {
     const shapes = story.state === 'forgotten' ? [{ type: 'line', x0: story.lost_step, x1: story.lost_step, y0: 0, y1: 1, yref: 'paper', line: { color: colors.stop, width: 1, dash: 'dot' } }] : [];
     return { traces: [line, ...marks], layout: {
       shapes, margin: { l: 52, r: 16, t: narrow ? 60 : 36, b: 40 },
-      xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, nticks: narrow ? 5 : 10 },
+      xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, ...stepTicks(groups.map((group) => group.step), narrow) },
       yaxis: judged ? { title: t('smore.solved'), tickformat: '.0%', range: [-0.04, 1.04], zeroline: false } : { title: t('smore.highest'), zeroline: false },
     } };
   }

@@ -1,7 +1,7 @@
 // The signal budget: of all generated tokens and seconds, what taught something and what did not.
 import { count, duration, percent } from '../format.js';
 import { fade } from '../live/colors.js';
-import { Chart } from './chart.js';
+import { Chart, stepTicks } from './chart.js';
 
 const HUES = { live: 'green', live_cut: 'sky', all_right: 'blue', all_wrong: 'vermillion', tied: 'grey', redone: 'purple', unused: 'orange' };
 const AGAIN = 5000;
@@ -108,7 +108,7 @@ export class Budget {
       traces,
       layout: {
         barmode: 'stack', bargap: steps.step.length > 60 ? 0 : 0.1, hovermode: 'x unified', margin: { l: 52, r: 12, t: narrow ? 92 : 30, b: 40 },
-        xaxis: { title: t('chart.x_step'), showgrid: false, nticks: narrow ? 5 : 10 },
+        xaxis: { title: t('chart.x_step'), showgrid: false, ...stepTicks([...steps.step, ...steps.last], narrow) },
         yaxis: { title: t(share ? 'smore.share' : `smore.unit_${this.unit}`), tickformat: share ? '.0%' : '~s', rangemode: 'tozero', ...(share ? { range: [0, 1] } : {}) },
       },
     };

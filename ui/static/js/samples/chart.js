@@ -9,6 +9,9 @@ const CONFIG = { displaylogo: false, responsive: false, showSendToCloud: false, 
 /** plotly reads a little HTML in names and labels; a reward may be called anything. */
 export const literal = (text) => visible(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
+/** Ticks of an axis of steps: a few, and of a short run each whole step, since there is no step 0.5. */
+export const stepTicks = (steps, narrow) => (steps.length && Math.max(...steps) - Math.min(...steps) < 5 ? { dtick: 1 } : { nticks: narrow ? 5 : 10 });
+
 export class Chart {
   constructor(ctx, { id, label, tall = false, onPoint = null }) {
     Object.assign(this, { ctx, make: null, onPoint, width: 0, near: false, drawn: '', frame: 0, live: false });

@@ -3,7 +3,7 @@ import { count, number, percent } from '../format.js';
 import { fade } from '../live/colors.js';
 import { csv } from '../evaluate/parts.js';
 import { visible } from '../plain.js';
-import { Chart } from './chart.js';
+import { Chart, stepTicks } from './chart.js';
 
 const REST = 10_000; // ms between two looks at a run that goes on
 
@@ -99,7 +99,7 @@ export class Plots {
       { type: 'heatmap', x: edges, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
       { type: 'scatter', mode: 'lines+markers', x, y: found.spread, name: t('smore.spread'), customdata: found.spans, line: { color: colors.color('orange'), width: 2 }, marker: { size: 5, symbol: 'diamond' }, hovertemplate: '%{y:.2f}', connectgaps: false },
     ];
-    return { traces, layout: { xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, nticks: narrow ? 5 : 10 }, yaxis: { title: t('groups.advantage'), zeroline: true } } };
+    return { traces, layout: { xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, ...stepTicks(edges, narrow) }, yaxis: { title: t('groups.advantage'), zeroline: true } } };
   }
 
   #dots(found, { colors, t }) {
