@@ -14,7 +14,7 @@ import { link } from './parts.js';
 import { Planned } from './planned.js';
 
 const OFTEN = ['loss_type', 'algorithm', 'scale_rewards', 'temperature', 'num_generations', 'lora_r', 'learning_rate', 'beta'];
-const NEVER = new Set(['name', 'seed', 'evaluation', 'control_of', 'reward_versions', 'dataset_sha256']);
+const NEVER = new Set(['name', 'seed', 'evaluation', 'control_of', 'reward_versions', 'dataset_sha256', 'attached', 'alert_webhook']);
 const FOUND = 8;
 
 export class Form {
