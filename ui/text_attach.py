@@ -18,6 +18,9 @@ TEXTS: dict[str, Text] = {
     "attach.go": Text("Take it in", "가져오기"),
     "attach.cancel": Text("Close", "닫기"),
     "attach.reading": Text("Reading the folder…", "폴더를 읽는 중…"),
+    "attach.progress": Text("{what}: {done} of {total} files", "{what}: 파일 {total}개 중 {done}개"),
+    "attach.stop": Text("Stop reading", "읽기 중단"),
+    "attach.stopped": Text("Stopped. Nothing was taken in.", "중단했습니다. 가져온 실행이 없습니다."),
     "attach.done": Text(
         "{name}: {steps} steps, {completions} completions.", "{name}: {steps}스텝, 답변 {completions}개."
     ),

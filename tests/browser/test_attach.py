@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Server
 from tests.unit.test_attaching import folder
@@ -41,3 +41,26 @@ def test_a_folder_is_opened_and_its_live_page_says_what_it_is(page: Page, server
     page.click("#language-switch [data-lang=ko]")
     expect(page.locator("#live-kind")).to_have_text("외부에서 학습")
     server.call("DELETE", f"/api/runs/{run}")
+
+
+def test_reading_says_how_far_it_is_and_can_be_stopped(page: Page, server: Server) -> None:
+    job = {"job": "j", "state": "running", "done": 1, "total": 4, "answer": None, "error": None}
+    job["what"] = {"en": "reading the folder", "ko": "폴더를 읽는 중"}
+
+    def answer(route: Route) -> None:
+        if route.request.url.endswith("/api/attach/jobs/j/stop"):
+            job["state"] = "stopped"
+        route.fulfill(json=job)
+
+    page.route("**/api/attach**", answer)
+    page.goto(f"{server.url}?tab=runs&lang=en")
+    page.wait_for_selector(".r-page[data-ready]")
+    page.click("#runs-attach")
+    page.fill("#attach-path", "/long")
+    page.click("#attach-go")
+    expect(page.locator(".r-attach-going")).to_contain_text("reading the folder: 1 of 4 files")
+    assert page.locator(".r-attach-going i").evaluate("(bar) => bar.style.width") == "25%"
+    page.click("#attach-stop")
+    expect(page.locator("#attach-form [role=status]")).to_have_text("Stopped. Nothing was taken in.")
+    expect(page.locator(".r-attach-going")).to_be_hidden()
+    expect(page.locator("#attach-go")).to_be_enabled()
