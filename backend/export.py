@@ -26,7 +26,8 @@ from storage.records import Run
 
 KINDS = ("metrics", "completions", "config", "script")
 NO_PLACE = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP)  # the path is of no use
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Excel takes the full-width forms of these signs for the signs themselves.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 FIRST = ("reward", "reward_std", "frac_reward_zero_std")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """`data`: what it was asked as (base, axes, seeds), and "stopped": true after it was stopped as one."""
+    """`data`: what it was asked as (base, axes, seeds); "stopped": the last wish to stop it as one (see `note_stop`);
+    "making": whether its runs are being made, which a process that was killed leaves true."""
 
     id: str
     name: str
@@ -104,6 +106,19 @@ def set_data(db: Database, sweep_id: str, **changes: Any) -> bool:
             return False
         connection.execute(update(m.sweep).where(wanted).values(data={**data, **changes}))
     return True
+
+
+def note_stop(db: Database, sweep_id: str, now: bool) -> bool:
+    """Write down a wish to stop, unlike every one before it: whoever makes runs of this sweep meanwhile, in whatever
+    process, compares it with what stood there when it began. False when there is no such sweep."""
+    return set_data(db, sweep_id, stopped=f"{'now' if now else 'save'} {secrets.token_hex(8)}", making=False)
+
+
+def stopped(db: Database, sweep_id: str) -> str | None:
+    """The last wish to stop it: "save ..." or "now ...", None without one."""
+    with db.read() as connection:
+        data = connection.execute(select(m.sweep.c.data).where(m.sweep.c.id == sweep_id)).scalar()
+    return (data or {}).get("stopped")
 
 
 def delete_sweep(db: Database, sweep_id: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.alerting import FIELD as ADDRESS
 from backend.config.coerce import coerce
 from backend.config.kinds import kind_of
 from backend.config.layers import today
@@ -22,15 +23,16 @@ MOST_RUNS = 100
 METHOD = "algorithm"  # no field: a method of configs/algorithms, laid over the base
 SEED = "seed"
 KEYS = ("name", "preset", "from", "values", "sweep", "seeds", "leave_out")
-# What is a run's own, or is decided by what is swept.
-NOT_SWEPT = frozenset({"name", "evaluation", "control_of", "reward_versions", "dataset_sha256"})
+# What is a run's own, or is decided by what is swept, or may hold a token (an axis stands in names, tables and files).
+NOT_SWEPT = frozenset({"name", "evaluation", "control_of", "reward_versions", "dataset_sha256", "attached", ADDRESS})
 LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A sweep in words that are understood. `axes`: field -> its values, in the order asked; without the seeds, which
-    repeat every setting. `leave_out`: points that break a rule are left out instead of refusing the whole."""
+    repeat every setting. `leave_out`: points that break a rule are left out instead of refusing the whole. `address`:
+    where the runs' alerts go; it may hold a token, so it is not among `values`, which are stored and shown."""
 
     axes: dict[str, list[Any]]
     seeds: list[int] = field(default_factory=list)
@@ -39,6 +41,7 @@ class Asked:
     run: str | None = None
     name: str = ""
     leave_out: bool = False
+    address: str = field(default="", repr=False)
 
     @property
     def size(self) -> int:
@@ -47,10 +50,13 @@ class Asked:
 
 
 def refused(name: str, value: Any, en: str, ko: str, suggest: Sequence[Any] = ()) -> Refused:
-    """A refusal of one part of what was asked: its field, value, rule, and what would do."""
+    """A refusal of one part of what was asked: its field, value, rule, and what would do. A value that may hold the
+    address of alerts, also under a name that was meant to be its, is not repeated."""
     some = ", ".join(map(str, suggest))
     would, would_ko = (f" (would do: {some})", f" (가능한 값: {some})") if some else ("", "")
-    shown = json.dumps(value, ensure_ascii=False, default=str)[:200]
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    secret = ADDRESS in f"{name} {shown}" or difflib.get_close_matches(name[:80], [ADDRESS], 1, 0.7)
+    shown = json.dumps("…", ensure_ascii=False) if secret else shown[:200]
     error = Refused(Text(en=f"{name}={shown}: {en}{would}", ko=f"{name}={shown}: {ko}{would_ko}"))
     error.field = name  # type: ignore[attr-defined]
     return error
@@ -69,7 +75,16 @@ def read(raw: Mapping[str, Any]) -> Asked:
             )
             raise refused(str(key), raw[key], en, ko, near)
     values = _mapping(raw, "values")
-    axes = {_name(key): _values(key, found) for key, found in _mapping(raw, "sweep").items()}
+    address = _address(values)
+    swept = _mapping(raw, "sweep")
+    if len(swept) > MOST_RUNS:
+        raise refused("sweep", len(swept), f"fields at once: {MOST_RUNS} at most", f"필드는 {MOST_RUNS}개까지입니다")
+    axes: dict[str, list[Any]] = {}
+    for key, found in swept.items():
+        name = _name(key)
+        if name in axes:
+            raise refused(key, name, "is swept twice, under two names", "두 이름으로 두 번 스윕합니다")
+        axes[name] = _values(key, found)
     seeds = _seeds(raw.get("seeds"))
     if SEED in axes:
         if seeds:
@@ -82,22 +97,42 @@ def read(raw: Mapping[str, Any]) -> Asked:
     if both:
         raise refused(both[0], values[both[0]], "is swept: it cannot be fixed under values too",
                       "스윕하는 필드라 values에서 고정할 수 없습니다")  # fmt: skip
-    if METHOD in axes and (named := [name for name in axes if name in _set_by_methods()]):
+    by_methods = _set_by_methods() if METHOD in axes else set()
+    if named := [name for name in axes if name in by_methods]:
         raise refused(named[0], axes[named[0]], "the swept algorithm sets it too, so only one of the two would count",
                       "스윕하는 알고리즘도 정하는 값이라 둘 중 하나만 적용됩니다")  # fmt: skip
     preset, run = _text(raw, "preset"), _text(raw, "from")
     if preset and run:
         raise refused("from", run, f"give a run or a preset ({preset}) as the base, not both",
                       f"실행과 프리셋({preset}) 중 하나만 바탕으로 지정하세요")  # fmt: skip
-    asked = Asked(axes, seeds, values, preset, run, (_text(raw, "name") or "").strip(), bool(raw.get("leave_out")))
+    asked = Asked(axes, seeds, values, preset, run, (_text(raw, "name") or "").strip(), bool(raw.get("leave_out")),
+                  address)  # fmt: skip
     if len(asked.name) > LONGEST_NAME:
         raise refused("name", asked.name, f"at most {LONGEST_NAME} characters", f"{LONGEST_NAME}자까지 됩니다")
+    if not asked.name.isprintable():
+        raise refused("name", asked.name.encode("ascii", "backslashreplace").decode(), "has characters that cannot be "
+                      "shown", "표시할 수 없는 문자가 있습니다")  # fmt: skip
     if asked.size > MOST_RUNS:
-        sizes = " x ".join(str(len(each)) for each in [*axes.values(), *([seeds] if seeds else [])])
-        raise refused("sweep", sizes, f"makes {asked.size:,} runs, and a sweep has {MOST_RUNS} at most: take fewer "
-                      "values, or sweep fewer fields at once",
-                      f"실행이 {asked.size:,}개입니다. {MOST_RUNS}개까지입니다. 값이나 필드를 줄이세요")  # fmt: skip
+        sizes = [str(len(each)) for each in [*axes.values(), *([seeds] if seeds else [])]]
+        raise _too_many(" x ".join(sizes), asked.size)
     return asked
+
+
+def _too_many(sizes: str, runs: int) -> Refused:
+    return refused("sweep", sizes, f"makes {runs:,} runs, and a sweep has {MOST_RUNS} at most: take fewer values, or "
+                   "sweep fewer fields at once",
+                   f"실행이 {runs:,}개입니다. {MOST_RUNS}개까지입니다. 값이나 필드를 줄이세요")  # fmt: skip
+
+
+def _address(values: dict[str, Any]) -> str:
+    """The address of alerts, taken out of `values`; whether it is a sound one is the plan's question."""
+    given = values.pop(ADDRESS, None) or ""
+    if not isinstance(given, str):
+        raise refused(ADDRESS, given, "must be text", "문자열이어야 합니다")
+    inside = [name for name in values if today(name.partition(".")[0]) == ADDRESS]
+    if inside:
+        raise refused(inside[0], values[inside[0]], f"{ADDRESS} has no arguments", f"{ADDRESS}에는 인자가 없습니다")
+    return given
 
 
 def points(asked: Asked) -> list[dict[str, Any]]:
@@ -159,24 +194,24 @@ def _name(key: str) -> str:
 
 
 def _values(key: str, given: Any) -> list[Any]:
-    """The values of one field, typed where they can be read, each once."""
+    """The values of one field, typed where they can be read, each once. How many they are is asked first: a request
+    may hold hundreds of thousands."""
     listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not listed:
         raise refused(key, listed, "has no values", "값이 없습니다")
-    found: list[Any] = []
+    if len(listed) > MOST_RUNS:
+        raise _too_many(f"{key}: {len(listed)} values", len(listed))
+    found: dict[str, Any] = {}
     for value in listed:
         typed = value
         if today(key) in FIELDS:
             typed, fault = coerce(today(key), value)
             typed = value if fault is not None else typed  # the check of its points says what is wrong
-        if any(_same(typed, other) for other in found):
+        identity = json.dumps(typed, sort_keys=True, default=str)
+        if identity in found:
             raise refused(key, value, "is given twice", "두 번 지정되었습니다")
-        found.append(typed)
-    return found
-
-
-def _same(a: Any, b: Any) -> bool:
-    return json.dumps(a, sort_keys=True, default=str) == json.dumps(b, sort_keys=True, default=str)
+        found[identity] = typed
+    return list(found.values())
 
 
 def _seeds(given: Any) -> list[int]:

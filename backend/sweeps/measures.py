@@ -6,6 +6,7 @@ so that a reward that still rises does not count as unsteady.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.evaluation.stats import share
 from backend.headline import LARGEST_WINDOW, SMALLEST_WINDOW, student, wilson
-from storage.records import Run
+from storage.records import EvaluationItem, Run
 
 if TYPE_CHECKING:
     from backend.services import Services
@@ -58,7 +59,7 @@ def measure(services: Services, run: Run, seconds: float | None) -> dict[str, An
     """{"before", "after": {"accuracy", "low", "high", "right", "n"} | None, "gain": {"difference", "low", "high",
     "won", "lost", "n"} | None, "reward", "length", "step_s", "reward_spread", "grad_spread": number | None,
     "not_finite": how many values of the gradient norm and the reward are no numbers, "seconds", "finding": {"state",
-    "text"} | None}.
+    "text"} | None, "rows": `row_keys` of the rows that "after" counts}.
 
     Rewards and lengths are means of the last window (a fifth of the steps, 10 to 50).
     """
@@ -85,7 +86,38 @@ def measure(services: Services, run: Run, seconds: float | None) -> dict[str, An
         "not_finite": sum(not math.isfinite(v) for name in ("reward", "grad_norm") for v in values[name]),
         "seconds": seconds,
         "finding": {"state": stored["state"], "text": stored.get("text")} if "state" in stored else None,
+        "rows": row_keys(after),
     }  # fmt: skip
+
+
+def row_keys(items: Sequence[EvaluationItem]) -> np.ndarray:
+    """What tells the judged rows of one evaluation from one another, and is the same wherever a row is asked: int64,
+    shape (judged rows,). A row that stands twice in an evaluation is two."""
+    seen: dict[tuple[str, str | None], int] = {}
+    found = []
+    for item in items:
+        row = item.prompt, item.ground_truth
+        seen[row] = seen.get(row, 0) + 1
+        if item.correct is not None:
+            text = repr((*row, seen[row])).encode("utf-8", "backslashreplace")
+            found.append(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True))
+    return np.asarray(found, dtype=np.int64)
+
+
+def different(evaluations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """(how many different held-out rows the seeds were asked, how many independent ones their answers are worth).
+
+    Seeds that were asked the same rows say nothing new about other rows: a row's answers count as one answer, their
+    mean. Where seeds draw rows of their own (no data_seed), some are shared and some are not; with m answers to a row
+    the mean has the error of (sum m)^2 / sum m^2 rows (Kish 1965), which is n for the same n rows and their sum for
+    rows that are all different. Without "rows" they count as the same.
+    """
+    n = max(one["after"]["n"] for one in evaluations)
+    if len(evaluations) == 1 or any(one.get("rows") is None for one in evaluations):
+        return n, n
+    keys = np.concatenate([one["rows"] for one in evaluations])
+    counts = np.unique(keys, return_counts=True)[1].astype(float)
+    return len(counts), round(counts.sum() ** 2 / (counts @ counts))
 
 
 def _side(correct: Sequence[bool | None]) -> dict[str, Any] | None:
@@ -121,10 +153,13 @@ def together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     "gain": the same | None, "before": mean accuracy before | None, and each of MEANS as {"value", "least", "most"} |
     None, "not_finite": their sum, "finding": the worst of them | None}.
 
-    `least`, `most`: the range over seeds. `low`, `high`: see `over_seeds`.
+    `least`, `most`: the range over seeds. `low`, `high`: see `over_seeds`. `n`: the held-out rows, each once however
+    many seeds were asked it; the interval over rows is that of the mean over seeds, see `different`.
     """
-    after = [one["after"] for one in found if one["after"]]
-    gains = [one["gain"] for one in found if one["gain"]]
+    asked = [one for one in found if one["after"]]
+    after = [one["after"] for one in asked]
+    gained = [one for one in asked if one["gain"]]
+    gains = [one["gain"] for one in gained]
     before = [one["before"]["accuracy"] for one in found if one["before"]]
     answer: dict[str, Any] = {
         "seeds": len(found),
@@ -135,15 +170,17 @@ def together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "findings": [one["finding"] for one in found if one["finding"]],
     }
     if after:
-        n = sum(one["n"] for one in after)
-        rows = wilson(sum(one["right"] for one in after) / n, n)
-        answer["accuracy"] = over_seeds([one["accuracy"] for one in after], rows, (0.0, 1.0)) | {"n": n}
+        n, worth = different(asked)
+        values = [one["accuracy"] for one in after]
+        rows = wilson(fmean(values), worth)
+        answer["accuracy"] = over_seeds(values, rows, (0.0, 1.0)) | {"n": n}
     if gains:
-        n = sum(one["n"] for one in gains)
-        half = fmean((one["high"] - one["low"]) / 2 for one in gains) / math.sqrt(len(gains))
+        n, worth = different(gained)
         values = [one["difference"] for one in gains]
-        only = (gains[0]["low"], gains[0]["high"])
-        rows = only if len(gains) == 1 else (fmean(values) - half, fmean(values) + half)
+        # An interval of one seed's rows is wider than that of all by the root of how many more rows all are.
+        narrower = math.sqrt(min(1.0, fmean(one["after"]["n"] for one in gained) / worth))
+        below, above = (fmean(abs(one[end] - one["difference"]) for one in gains) for end in ("low", "high"))
+        rows = (fmean(values) - below * narrower, fmean(values) + above * narrower)
         answer["gain"] = over_seeds(values, rows, (-1.0, 1.0)) | {"n": n}
     for name in MEANS:
         values = [one[name] for one in found if one[name] is not None]
@@ -157,8 +194,8 @@ def over_seeds(
     """{"value": the mean over seeds, "low", "high", "least", "most"}.
 
     The 95% interval is Student's over the seeds (two of them say little: t is 12.7), and never narrower than `rows`,
-    the interval from the held-out rows of all seeds alone. Of one seed it is `rows`: what other seeds would give is not
-    known.
+    the interval from the held-out rows alone, in which a row that several seeds were asked is one row. Of one seed it
+    is `rows`: what other seeds would give is not known.
     """
     mean = fmean(values)
     low, high = rows

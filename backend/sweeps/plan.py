@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from backend import config, device, runs
+from backend.alerting import FIELD as ADDRESS
 from backend.config.report import Check
 from backend.duration import MEASURED_BASIS
 from backend.errors import Refused, StudioError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from backend.services import Services
 
 # Of a run's settings, those that belong to that run alone.
-OWN = ("name", "control_of", "evaluation", "reward_versions")
+OWN = ("name", "control_of", "evaluation", "reward_versions", "attached", ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`base`: the settings that every point has; `devices`: how many runs go on at once."""
+    """`base`: the settings that every point has, without the address of alerts; `devices`: how many runs go on at
+    once."""
 
     asked: Asked
     base: dict[str, Any]
@@ -118,7 +120,7 @@ class Plan:
         if same:
             text = Text(
                 en=f"{same} of the points repeat the settings of another one: the same run twice.",
-                ko=f"점 {same}개는 다른 점과 설정이 완전히 같습니다. 같은 실행을 두 번 하게 됩니다.",
+                ko=f"조합 {same}개는 다른 조합과 설정이 완전히 같습니다. 같은 실행을 두 번 하게 됩니다.",
             )
             found[text.en] = {"kind": "warn", "field": None, "text": text.to_json(), "code": "same", "points": same}
         return list(found.values())
@@ -139,6 +141,8 @@ def _identity(point: Planned) -> str:
 def make(services: Services, asked: Asked) -> Plan:
     """Refused for a base that there is not, or that trains nothing; NotFound for an unknown run or preset."""
     base = config.merge(_base(services, asked), None, asked.values)
+    base.pop(ADDRESS, None)
+    told = {ADDRESS: asked.address} if asked.address else {}
     known: dict[tuple[str, ...], float | None] = {}
 
     def measured(values: Mapping[str, Any]) -> float | None:
@@ -151,7 +155,7 @@ def make(services: Services, asked: Asked) -> Plan:
     found: list[Planned] = []
     for values in grid.points(asked):
         try:
-            whole = config.merge(base, None, values)
+            whole = config.merge(base, None, values) | told
         except StudioError as error:  # a method that there is not
             found.append(Planned(values, None, error))
             continue
@@ -194,12 +198,12 @@ def require(plan: Plan) -> None:
             f"(leave_out: true) and run the other {len(good)}."
         )
         ko = (
-            f"점 {len(plan.points)}개 중 {len(bad)}개가 규칙에 어긋납니다. 값을 바꾸거나 그 점들을 빼고"
+            f"조합 {len(plan.points)}개 중 {len(bad)}개가 규칙에 어긋납니다. 값을 바꾸거나 그 조합을 빼고"
             f"(leave_out: true) 나머지 {len(good)}개만 실행하세요."
         )
         lines.append((en, ko))
     else:
-        lines.append(("no point of the grid can run", "실행할 수 있는 점이 하나도 없습니다"))
+        lines.append(("no point of the grid can run", "실행할 수 있는 조합이 하나도 없습니다"))
     error = Refused(Text(en="\n".join(en for en, _ in lines), ko="\n".join(ko for _, ko in lines)))
     error.report = plan.to_json()  # type: ignore[attr-defined]
     raise error

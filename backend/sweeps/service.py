@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend import config, device, runs
+from backend import alerting, config, device, runs
 from backend.errors import NotFound, StudioError, WrongState
 from backend.lab.preflight import require
 from backend.sweeps import grid, plan, result
@@ -23,6 +24,7 @@ from storage.sweeps import Point, Sweep
 if TYPE_CHECKING:
     from backend.services import Services
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 ROUNDS = 20  # of a stop, in each of which the queue may have started one more
 
@@ -67,16 +69,20 @@ class SweepService:
             "run_s": seconds * made.devices / len(made.good) if seconds is not None else None,
         }
         with self._making:
-            stored.create_sweep(self._services.db, sweep_id, name, plain(data), [p.values for p in made.good])
-            sweep = self._sweep(sweep_id)
-            for point in sweep.points:
-                run_id = self._make_run(sweep, point)
-                for warning in found["warns"]:
-                    words = warning["words"]
-                    about = {"id": warning["id"], "reward": warning["reward"], "words": words}
-                    tell(self._services.db, run_id, "accepted", f"started all the same: {words['en']}", "warn", about)
+            points = [p.values for p in made.good]
+            stored.create_sweep(self._services.db, sweep_id, name, plain(data) | {"making": True}, points)
+            with self._being_made(self._sweep(sweep_id)) as sweep:
+                for point in self._unless_stopped(sweep, sweep.points):
+                    run_id = self._make_run(sweep, point, asked.address)
+                    for warning in found["warns"]:
+                        self._note(run_id, warning)
         self._services.reconcile()
         return self.show(sweep_id) | {"accepted": found["warns"]}
+
+    def _note(self, run_id: str, warning: Mapping[str, Any]) -> None:
+        words = warning["words"]
+        about = {"id": warning["id"], "reward": warning["reward"], "words": words}
+        tell(self._services.db, run_id, "accepted", f"started all the same: {words['en']}", "warn", about)
 
     def _preflight(self, made: plan.Plan) -> dict[str, Any]:
         """What stops or warns at any point, each check once."""
@@ -103,11 +109,38 @@ class SweepService:
     def _base_name(self, asked: grid.Asked) -> str:
         return self._services.find(asked.run).name if asked.run else str(asked.values.get("dataset") or "a run")
 
-    def _make_run(self, sweep: Sweep, point: Point) -> str:
+    @contextmanager
+    def _being_made(self, sweep: Sweep) -> Iterator[Sweep]:
+        """Says meanwhile that runs of it are being made: before the first one there is nothing else to stop."""
+        stored.set_data(self._services.db, sweep.id, making=True)
+        try:
+            yield sweep
+        finally:
+            stored.set_data(self._services.db, sweep.id, making=False)
+
+    def _unless_stopped(self, sweep: Sweep, every: Sequence[T]) -> Iterator[T]:
+        """`every`, until somebody stops the sweep, here or in another process. What was made last when the wish is
+        seen is stopped here: whoever wished it may have looked for runs before this one was there."""
+        for one in every:
+            yield one
+            wish = stored.stopped(self._services.db, sweep.id)
+            if wish is not None and wish != sweep.data.get("stopped"):
+                self._stop_going(sweep.id, wish.startswith("now"))
+                return
+
+    def _address(self, sweep: Sweep) -> str:
+        """Where the alerts of its runs go: what is in the folder of one of them. The sweep has no address itself, so
+        that taking it away from the runs takes it away."""
+        found = (alerting.address_of(self._services.settings.run_dir(run_id)) for run_id in self._runs(sweep))
+        return next(filter(None, found), "")
+
+    def _make_run(self, sweep: Sweep, point: Point, address: str) -> str:
         """The queued run of a point that has none; its id. The id is written down first: whatever happens between,
         no run is made that the sweep does not know."""
         values = config.merge(sweep.data["base"], None, point.values)
-        checked = self._services.check(values | {"name": f"{sweep.name} · {grid.label(point.values)}"[:200]})
+        name = f"{sweep.name} · {grid.label(point.values)}"[:200]
+        own = {"name": "".join(sign if sign.isprintable() else " " for sign in name), alerting.FIELD: address}
+        checked = self._services.check(values | own)
         runs.require_ok(checked)
         run_id = self._new_id()
         if not stored.set_run(self._services.db, sweep.id, point.position, run_id, point.run):
@@ -129,17 +162,24 @@ class SweepService:
     # --- as one ---
 
     def stop(self, sweep_id: str, now: bool = False) -> dict[str, Any]:
-        """Take the waiting runs out of the queue, and let those at work save and stop; `now` ends these at once.
-        WrongState when nothing of it goes on."""
+        """Take the waiting runs out of the queue, and let those at work save and stop; `now` ends these at once. A
+        sweep that is being started or resumed meanwhile makes no more runs. WrongState when nothing of it goes on."""
         sweep = self._sweep(sweep_id)
-        if not self._going(sweep):
+        if not self._going(sweep) and not sweep.data.get("making"):
             raise WrongState(
                 Text(
                     en=f"sweep {sweep.id} does not go on: nothing to stop",
                     ko=f"스윕 {sweep.id}에는 진행 중인 실행이 없습니다",
                 )
             )
+        stored.note_stop(self._services.db, sweep_id, now)  # first, so that whoever makes runs cannot miss it
+        self._stop_going(sweep_id, now)
+        self._services.reconcile()
+        return self.show(sweep_id)
+
+    def _stop_going(self, sweep_id: str, now: bool) -> None:
         for _ in range(ROUNDS):
+            sweep = self._sweep(sweep_id)  # another process may have made one more
             # Waiting ones first and from the end: whatever ends meanwhile lets the first of the queue begin.
             going = sorted(self._going(sweep), key=lambda run: run.state is not RunState.QUEUED)
             going = [r for r in going if r.state is RunState.QUEUED or (now and r.stop_requested != "now")
@@ -152,12 +192,11 @@ class SweepService:
                     self._services.stop(run.id, now=now)
                 except (WrongState, NotFound):  # it ended by itself
                     continue
-        self._services.reconcile()
-        return self.show(sweep_id)
 
     def resume(self, sweep_id: str, failed: bool = False) -> dict[str, Any]:
         """Go on with the runs that were stopped or lost, and make those that are missing, in the order of the grid;
-        `failed`: with those that failed, too. What cannot go on stands in "refused": [{"label", "words"}].
+        `failed`: with those that failed, too. What cannot go on stands in "refused": [{"label", "words"}]. A stop
+        meanwhile ends it.
 
         WrongState when there is nothing to go on with.
         """
@@ -175,14 +214,16 @@ class SweepService:
                     )
                 )
             refused: list[dict[str, Any]] = []
-            for point, run in chosen:
-                try:
-                    if run is None:
-                        self._make_run(sweep, point)
-                    else:
-                        self._services.resume(run.id)
-                except StudioError as error:  # one that cannot go on keeps no other from it
-                    refused.append({"label": grid.label(point.values), "words": error.text.to_json()})
+            address = self._address(sweep)
+            with self._being_made(sweep):
+                for point, run in self._unless_stopped(sweep, chosen):
+                    try:
+                        if run is None:
+                            self._make_run(sweep, point, address)
+                        else:
+                            self._services.resume(run.id)
+                    except StudioError as error:  # one that cannot go on keeps no other from it
+                        refused.append({"label": grid.label(point.values), "words": error.text.to_json()})
         self._services.reconcile()
         return self.show(sweep_id) | {"refused": refused}
 
@@ -235,6 +276,8 @@ class SweepService:
         sweep = self._sweep(sweep_id)
         rows = self._rows(sweep, self._runs(sweep), measured=True)
         found = result.settings(rows)
+        for row in rows:  # what tells one held-out row from another is for the arithmetic, not for the page
+            row["measures"] = row["measures"] and {k: v for k, v in row["measures"].items() if k != "rows"}
         return plain(self._head(sweep, rows) | {"rows": rows, "settings": found, "best": result.best(found)})
 
     def csv(self, sweep_id: str) -> str:

@@ -8,14 +8,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from backend.errors import Refused
 from backend.sweeps import grid, plan, result
-from backend.sweeps.measures import last_mean, over_seeds, spread, student_975, together
+from backend.sweeps.measures import last_mean, over_seeds, row_keys, spread, student_975, together
 from backend.sweeps.state import standing
 from storage import sweeps as stored
 from storage.db import Database, migrate
+from storage.records import EvaluationItem
 from storage.runs import create_run, delete_run
 
 BASE = {"preset": "quickstart"}
@@ -49,6 +51,9 @@ def refusal(raw: dict[str, Any]) -> Refused:
         ({"preset": "quickstart", "from": "last", "sweep": {"beta": [0, 1]}}, "from", "not both"),
         ({"sweep": [1]}, "sweep", "names with values"),
         ({"name": "x" * 81, "sweep": {"beta": [0, 1]}}, "name", "80"),
+        ({"name": "\ud800\0", "sweep": {"beta": [0, 1]}}, "name", "cannot be shown"),
+        ({"sweep": {"attached": ["/a", "/b"]}}, "sweep", "cannot be swept"),
+        ({"sweep": {f"dataset_args.x{n}": [1] for n in range(101)}}, "sweep", "100 at most"),
     ],
 )
 def test_what_cannot_be_understood_is_named_with_its_field_and_rule(
@@ -64,6 +69,47 @@ def test_old_names_and_typed_texts_become_todays_fields_and_numbers() -> None:
     asked = grid.read({"sweep": {"lora_rank": ["8", 16.0]}, **BASE}) if _known("lora_rank") else None
     assert asked is None or asked.axes == {"lora_r": [8, 16]}
     assert grid.read({"sweep": {"temperature": "0.5"}, "seeds": [1, 2]}).axes == {"temperature": [0.5]}
+
+
+def test_how_many_values_there_are_is_asked_before_any_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page asks at every key, and a request may hold hundreds of thousands."""
+    monkeypatch.setattr(grid, "coerce", lambda *given: pytest.fail(f"looked at {given}"))
+    assert "300,000 runs" in refusal({"sweep": {"temperature": list(range(300_000))}}).text.en
+    assert "300,000 runs" in refusal({"sweep": {}, "seeds": list(range(300_000))}).text.en
+
+
+def test_duplicates_are_found_without_comparing_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    dumps = grid.json.dumps
+    monkeypatch.setattr(grid.json, "dumps", lambda *given, **more: made.append(given) or dumps(*given, **more))
+    grid.read({"sweep": {"temperature": [n / 100 for n in range(1, 101)]}})
+    assert len(made) == 100
+
+
+SECRET = "https://hooks.example.org/services/T0/TOKEN"  # no real one
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"sweep": {"alert_webhook": [SECRET, SECRET + "2"]}},
+        {"alert_webhook": SECRET, "sweep": {"temperature": [1, 2]}},
+        {"alert_webook": SECRET, "sweep": {"temperature": [1, 2]}},
+        {"values": {"alert_webhook": [SECRET]}, "sweep": {"temperature": [1, 2]}},
+        {"values": {"alert_webhook.x": SECRET}, "sweep": {"temperature": [1, 2]}},
+        {"values": f"alert_webhook: {SECRET}", "sweep": {"temperature": [1, 2]}},
+        {"sweep": [{"alert_webhook": SECRET}]},
+    ],
+)
+def test_no_refusal_repeats_the_address_of_alerts(raw: dict[str, Any]) -> None:
+    error = refusal(raw)
+    assert "TOKEN" not in f"{error.text.en} {error.text.ko}"
+
+
+def test_the_address_of_alerts_is_no_value_of_a_sweep() -> None:
+    asked = grid.read({"values": {"alert_webhook": SECRET, "max_steps": 3}, "sweep": {"temperature": [1, 2]}})
+    assert (asked.address, asked.values) == (SECRET, {"max_steps": 3})
+    assert "TOKEN" not in repr(asked)
 
 
 def _known(name: str) -> bool:
@@ -202,7 +248,7 @@ def test_seeds_of_one_setting_are_one_row_with_their_range() -> None:
     assert (accuracy["value"], accuracy["least"], accuracy["most"]) == pytest.approx((0.9, 0.8, 1.0))
     assert accuracy["low"] < 0.8
     assert accuracy["high"] == 1.0
-    assert accuracy["n"] == 300
+    assert accuracy["n"] == 100  # rows, not answers
 
 
 def test_an_interval_over_seeds_is_never_narrower_than_that_of_the_rows() -> None:
@@ -211,6 +257,41 @@ def test_an_interval_over_seeds_is_never_narrower_than_that_of_the_rows() -> Non
     assert over_seeds([0.5], (0.4, 0.6), (0, 1))["low"] == 0.4
     assert student_975(1) == 12.706
     assert student_975(9) == pytest.approx(2.262, abs=0.03)
+
+
+def seeds(*keys: list[int]) -> dict[str, Any]:
+    n = len(keys[0])
+    each = measures(50, n)
+    each["gain"] = {"difference": 0.1, "low": 0.0, "high": 0.2, "won": 10, "lost": 0, "n": n}
+    return together([each | {"rows": np.asarray(rows)} for rows in keys])
+
+
+def width(one: dict[str, Any]) -> float:
+    return one["high"] - one["low"]
+
+
+def test_held_outthat_several_seeds_were_asked_are_counted_once() -> None:
+    """Seeds that agree on the same rows say nothing of other rows; seeds with rows of their own do."""
+    held_out, others = list(range(100)), list(range(100, 200))
+    one, same, apart = seeds(held_out), seeds(held_out, held_out, held_out, held_out), seeds(held_out, others)
+    for name in ("accuracy", "gain"):
+        assert (same[name]["low"], same[name]["high"]) == pytest.approx((one[name]["low"], one[name]["high"]))
+        assert same[name]["n"] == 100
+        assert apart[name]["n"] == 200
+        assert width(apart[name]) == pytest.approx(width(one[name]) / math.sqrt(2), rel=0.02)
+    assert (one["accuracy"]["low"], one["accuracy"]["high"]) == pytest.approx((0.404, 0.596), abs=1e-3)
+    half = seeds(held_out, [*held_out[:50], *others[:50]])["accuracy"]
+    assert width(apart["accuracy"]) < width(half) < width(one["accuracy"])
+    assert half["n"] == 150
+
+
+def test_a_row_is_known_again_in_another_evaluation_and_twice_in_one_is_two() -> None:
+    def item(prompt: str, correct: bool | None = True) -> EvaluationItem:
+        return EvaluationItem(prompt, "text", "1", "a", correct, True, 1, True, 1.0)
+
+    first = row_keys([item("a"), item("b"), item("a"), item("c", None)])
+    assert len(set(first)) == 3
+    assert list(row_keys([item("b"), item("a", False), item("\ud800")]))[:2] == [first[1], first[0]]
 
 
 def test_the_spread_leaves_a_steady_rise_out_and_keeps_what_jumps() -> None:
@@ -226,7 +307,7 @@ def test_the_spread_leaves_a_steady_rise_out_and_keeps_what_jumps() -> None:
     assert last_mean([math.nan]) is None
 
 
-def test_a_run_without_held_out_rows_has_its_other_figures() -> None:
+def test_a_run_without_held_out_held_outhas_its_other_figures() -> None:
     one = together([measures(None), measures(None)])
     assert one["accuracy"] is None
     assert one["gain"] is None
@@ -234,11 +315,12 @@ def test_a_run_without_held_out_rows_has_its_other_figures() -> None:
 
 
 def test_the_csv_starts_no_formula() -> None:
-    row = {"position": 0, "values": {"loss_type": "=cmd()", "seed": 3}, "state": "succeeded", "run": {"id": "r"},
-           "measures": measures(50)}  # fmt: skip
-    head, line = "".join(result.to_csv(["loss_type"], [row])).splitlines()
+    for sign in ("=", "+", "-", "@", "＝", "＋", "－", "＠"):
+        row = {"position": 0, "values": {"loss_type": f"{sign}cmd()", "seed": 3}, "state": "succeeded",
+               "run": {"id": "r"}, "measures": measures(50)}  # fmt: skip
+        head, line = "".join(result.to_csv(["loss_type"], [row])).splitlines()
+        assert line.startswith(f"1,r,succeeded,3,'{sign}cmd(),0.4,0.5")
     assert head.startswith("position,run,state,seed,loss_type,accuracy_before,accuracy_after")
-    assert line.startswith("1,r,succeeded,3,'=cmd(),0.4,0.5")
     assert len(line.split(",")) == len(head.split(","))
 
 
