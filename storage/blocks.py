@@ -13,10 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from storage.frames import Arrays, Floats, Frame
+from storage.frames import Arrays, Floats, Frame, Level
 from storage.records import Completion
 
-FAST, SMALL = 3, 19  # levels: of what comes in, and of blocks that stay
+FAST: Level = 3  # of what comes in
+SMALL: Level = "brotli"  # of blocks that stay
 
 Members = tuple[
     int, Sequence[str], Sequence[Completion]
@@ -36,7 +37,7 @@ class Packed:
     texts: bytes
 
 
-def encode(groups: Sequence[Members], level: int = FAST) -> Packed:
+def encode(groups: Sequence[Members], level: Level = FAST) -> Packed:
     """Groups in the order of their ids, which must grow. Raises for what is no completion (TypeError, ValueError,
     OverflowError, AttributeError)."""
     every = [c for _, _, completions in groups for c in completions]
@@ -188,7 +189,7 @@ class _Texts(Arrays):
     def columns(self, name: str, rows: Sequence[Sequence[str | None]]) -> None:
         self._widths[name] = self.ragged(name, rows, self.column)
 
-    def packed(self, level: int) -> bytes:
+    def packed(self, level: Level) -> bytes:
         return self.pack({"widths": self._widths, "order": self._order}, bytes(self.data), level)
 
 

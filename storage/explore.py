@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -131,8 +132,11 @@ class Explorer:
         self, run_id: str, cursor: str | None = None, limit: int = 50, order: Order = "first", descending: bool = False
     ) -> PromptPage:
         """The prompts of training. `solve_*` order by rate (not judged last), `forgotten` has those first. The cursor
-        is a place in that order: a run that goes on may move a prompt over the edge of a page."""
-        begin = 0 if cursor is None else int(cursor)
+        is a place in that order: a run that goes on may move a prompt over the edge of a page. ValueError for one that
+        is none."""
+        if cursor is not None and not re.fullmatch("[0-9]{1,18}", cursor):
+            raise ValueError(f"no cursor: {cursor!r:.80}")
+        begin = int(cursor or 0)
 
         def read(connection: Connection, key: int) -> PromptPage:
             lives = self._lives_of(connection, run_id, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from storage.samples import Blocks
 
 PIECE = 256  # groups asked for at once
 WORK = 0.25  # of the time budget
+CURSOR = re.compile(r"[0-9]{1,18}\.(-1|[0-9]{1,18})")
 Cursor = tuple[int, int]  # (id of a group, the last place in it that was looked at)
 
 
@@ -25,6 +27,8 @@ def read_cursor(cursor: str | None) -> Cursor | None:
     """Raises ValueError."""
     if cursor is None:
         return None
+    if not CURSOR.fullmatch(cursor):
+        raise ValueError(f"no cursor: {cursor!r:.80}")
     group, _, index = cursor.partition(".")
     return int(group), int(index)
 

@@ -25,10 +25,11 @@ def kind_of(totals: Sequence[float | None], low: float, high: float) -> GroupKin
     """The kind of a group whose task gives totals between `low` and `high`; None: a completion that nothing scored.
 
     all_right: dead at the highest; all_wrong: dead at the lowest; tied: dead in between, or dead while lowest and
-    highest are the same (or unknown: inf and -inf), or without any scored completion.
+    highest are the same (or unknown: inf and -inf), or without any scored completion. A NaN among them: live, whatever
+    stands before it.
     """
     scored = [t for t in totals if t is not None]
-    if scored and not near(min(scored), max(scored)):
+    if any(t != t for t in scored) or (scored and not near(min(scored), max(scored))):
         return "live"
     if not scored or low > high or near(low, high):
         return "tied"

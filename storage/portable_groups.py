@@ -1,8 +1,10 @@
 """Groups of a run as documents of its file (storage.portable), and back.
 
     {"is": "group", "attempt", "step", "phase", "prompt_id", "prompt", "prompt_format", "ground_truth", "reward_names",
-     "kind", "dropped"?, "completions": [{"position", "text", "tokens", "truncated", "rewards", "total", "advantage",
-     "verdicts": [extracted, reasons] | null, "correct"}]}
+     "kind", "dropped"?, "unique"?, "completions": [{"position", "text", "tokens", "truncated", "rewards", "total",
+     "advantage", "verdicts": [extracted, reasons] | null, "correct"}]}
+
+"unique" is there where "dropped" is: how many different texts there were cannot be told from what is left of them.
 
 Files of before schema 0005 have no "kind" and no "correct": the totals that the run reached and the reward that decides
 correctness stand in for them.
@@ -33,7 +35,7 @@ def document_of(group: StoredGroup) -> dict[str, Any]:
         }
         for n, c in enumerate(group.completions)
     ]  # fmt: skip
-    dropped = {"dropped": True} if group.dropped else {}
+    dropped = {"dropped": True, "unique": group.unique} if group.dropped else {}
     return {
         "attempt": group.attempt, "step": group.step, "phase": group.phase, "prompt_id": group.prompt_id,
         "prompt": group.prompt, "prompt_format": group.prompt_format, "ground_truth": group.ground_truth,
@@ -49,7 +51,7 @@ class Groups:
         self._prompts = Prompts()
         self._waiting: list[tuple[int, Generation]] = []
         self._size = 0
-        self._dropped: list[bool] = []
+        self._dropped: list[dict[str, Any]] = []  # the columns that a group without its texts has from its document
         self._open = False  # whether a group came without its kind
 
     def put(self, document: Mapping[str, Any]) -> None:
@@ -66,7 +68,7 @@ class Groups:
             kind,
         )  # fmt: skip
         self._waiting.append((document["attempt"], Generation(document["step"], document["phase"], names, (group,))))
-        self._dropped.append(bool(document.get("dropped", False)))
+        self._dropped.append(_without_texts(document, len(completions)))
         self._size += len(completions)
         if self._size >= AT_ONCE:
             self._write()
@@ -85,11 +87,11 @@ class Groups:
             ids = add_generations(
                 self._connection, self._run, attempt, generations, self._prompts, level=SMALL, settled=True
             )
-            gone = [ident for ident, dropped in zip(ids, self._dropped[:same], strict=True) if dropped]
+            for ident, columns in zip(ids, self._dropped[:same], strict=True):
+                if columns:
+                    mine = update(m.sample_group).where(m.sample_group.c.id == ident)
+                    self._connection.execute(mine.values(columns))
             del self._dropped[:same]
-            if gone:
-                g = m.sample_group.c
-                self._connection.execute(update(m.sample_group).where(g.id.in_(gone)).values(dropped=True))
         self._size = 0
 
     def _settle_kinds(self) -> None:
@@ -103,6 +105,18 @@ class Groups:
         for ident, total in self._connection.execute(dead).all():
             kind = KINDS.index(kind_of([total], low, high))
             self._connection.execute(update(m.sample_group).where(g.id == ident).values(kind=kind))
+
+
+def _without_texts(document: Mapping[str, Any], size: int) -> dict[str, Any]:
+    """Nothing for a group that has its texts. Files of before "unique" leave it as the empty texts give it."""
+    if not document.get("dropped", False):
+        return {}
+    unique = document.get("unique")
+    if unique is None:
+        return {"dropped": True}
+    if type(unique) is not int or not 0 <= unique <= size:
+        raise ValueError(f"not a number of different texts of {size}: {unique!r:.80}")
+    return {"dropped": True, "distinct_texts": unique}
 
 
 def _completion(one: Mapping[str, Any], at: int | None) -> Completion:

@@ -18,6 +18,7 @@ from storage import models as m
 from storage import pack
 from storage.blocks import SMALL, Block, encode
 from storage.db import Database
+from storage.records import ENDED
 from storage.sampled import row_of
 
 FEWEST = 3  # steps with texts that a run always keeps
@@ -52,17 +53,20 @@ def _thin(db: Database, run: int) -> int:
     """Every second step of training that has its texts, but for the ends, gives them up."""
     g, b = m.sample_group.c, m.sample_block.c
     with db.read() as connection:
-        # What is not of its lasting size yet is about to be joined by its writer.
-        settled = connection.execute(select(func.max(b.last_id)).where(b.run_key == run, b.settled)).scalar() or 0
-        mine = (g.run_key == run) & (g.phase == "train") & ~g.dropped & (g.id <= settled)
+        mine = (g.run_key == run) & (g.phase == "train") & ~g.dropped
+        blocks = select(b.id, b.first_id, b.last_id).where(b.run_key == run)
+        state = connection.execute(select(m.run.c.state).where(m.run.c.key == run)).scalar()
+        if state not in ENDED:
+            # What is not of its lasting size yet is about to be joined by its writer.
+            settled = connection.execute(select(func.max(b.last_id)).where(b.run_key == run, b.settled)).scalar() or 0
+            mine, blocks = mine & (g.id <= settled), blocks.where(b.settled)
         steps = list(connection.execute(select(g.step).where(mine).distinct().order_by(g.step)).scalars())
         gone = set(steps[1:-1:2])
         if len(steps) - len(gone) < FEWEST:
             return 0
         rows = connection.execute(select(g.id, g.step).where(mine).order_by(g.id)).all()
         ids = [ident for ident, step in rows if step in gone]
-        blocks = select(b.id, b.first_id, b.last_id).where(b.run_key == run, b.settled).order_by(b.last_id)
-        spans = connection.execute(blocks).all()
+        spans = connection.execute(blocks.order_by(b.last_id)).all()
     dropped = 0
     for block, first, last in spans:
         here = {ident for ident in ids if first <= ident <= last}
@@ -82,7 +86,7 @@ def _drop(db: Database, run: int, block: int, groups: Collection[int]) -> bool:
         for ident, names, cs in Block(bytes(row.numbers), bytes(row.texts)).members()
     ]
     with db.begin() as connection:
-        if not pack.replace(connection, run, [block], row_of(run, encode(members, SMALL), True)):
+        if not pack.replace(connection, run, [block], row_of(run, encode(members, SMALL), row.settled)):
             return False
         _mark(connection, sorted(groups))
     return True

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from storage import models as m
 from storage.blocks import FAST, Packed, encode
+from storage.frames import Level
 from storage.kinds import KINDS, kind_of
 from storage.records import Completion, Generation, Group, GroupKind
 
@@ -81,7 +82,7 @@ def add_generations(
     attempt: int,
     generations: Sequence[Generation],
     prompts: Prompts,
-    level: int = FAST,
+    level: Level = FAST,
     settled: bool = False,
 ) -> list[int]:
     """All groups of the generations, in their order, with one block for their completions; the ids of the groups."""

@@ -22,7 +22,7 @@ from backend.processes.worker_log import tail
 from backend.settings import RUN_ID, Settings
 from backend.text import Text
 from storage.db import Database
-from storage.pack import pack
+from storage.pack import pack, pack_ended
 from storage.reader import Reader
 from storage.records import Run, RunState
 from storage.retention import keep_within
@@ -48,6 +48,7 @@ def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
                 with _apart(run.id):
                     changed += [run.id] if settle(settings, database, run.id) else []
         take_in_spills(settings, database)
+        pack_ended(database)  # one block a time: what a run of an older schema has left, over many looks
         _keep_within_budget(settings, database)
         while started := launcher.start_next(settings, database):  # one for each device that is free
             changed.append(started)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
 import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.blocks import SMALL, Block, encode
-from storage.frames import Arrays, Frame
+from storage.blocks import FAST, SMALL, Block, encode
+from storage.frames import Arrays, Frame, Level
 from storage.records import Completion
 
+PROJECT = Path(__file__).parents[2]
 TEXTS = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, categories=None), max_size=40)
 SAID = st.lists(st.none() | TEXTS, max_size=3).map(tuple)
 FLOATS = st.none() | st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([0.0, -0.0, 1.0, 0.1])
@@ -50,8 +54,8 @@ def plain(completion: Completion) -> Any:
 
 
 @settings(deadline=None)
-@given(GROUPS, st.sampled_from([1, SMALL]))
-def test_a_block_gives_back_what_it_was_given(groups: list[Any], level: int) -> None:
+@given(GROUPS, st.sampled_from([FAST, 19, SMALL]))  # 19: blocks that stayed before brotli
+def test_a_block_gives_back_what_it_was_given(groups: list[Any], level: Level) -> None:
     packed = encode(groups, level)
     block = Block(packed.numbers, packed.texts)
     got = [(ident, names, [plain(c) for c in completions]) for ident, names, completions in block.members()]
@@ -136,3 +140,48 @@ def test_repeated_rewards_cost_next_to_nothing() -> None:
     scores = rng.choice([0.0, 1.0], 4096).tolist()
     completions = [Completion("", 100, False, (s,), s, s - 0.5, correct=s == 1.0) for s in scores]
     assert len(encode([(1, ("a",), completions)], SMALL).numbers) < 4096
+
+
+# 1, "a" (5 tokens, truncated, reward 1.0) and "b" (6, no score) as a zstandard block of before there were others.
+NUMBERS_OF_BEFORE = (
+    "28b52ffd60800035050062c81b1970db010054db4a73c4a46d6979fdffd190a2cfeeff5d494b014cddadcc3275b70ec206c4f7198547"
+    "4d6567b1136891da25a9a26a4a1fffbf9e28625374da8fc41e914e5dd46ae99c34193accf0807c601e3712770acfadff7bc66fcd9fa1"
+    "e3f073d3283cdd6ac9f05038e36e17f0152060c68cdac5308010c07939c233d07350a3223607883c707b8e1a2c009edff9d633f6880c"
+    "e2324bb7b7e720630b36f7022503"
+)
+TEXTS_OF_BEFORE = (
+    "28b52ffd20f31d0400b206181fa03907cf5555c5ab389c4ccab7de6e8bcc29db7e55104f3b04b9ca421a9101549aaab7bb6b815d2ba8"
+    "9549a593e2e781df98e8847b5e8cef5c9c0967027fd29e27dc63c3b89c6b735716f93ac29ec68b93f62177794c8838e7e6de1cda5d2a"
+    "0c005621e02a64bd6006027cca37289bd88adf690b51101e9071533bde76e601"
+)
+
+
+def test_a_block_of_before_is_read() -> None:
+    block = Block(bytes.fromhex(NUMBERS_OF_BEFORE), bytes.fromhex(TEXTS_OF_BEFORE))
+    assert list(block.members()) == [
+        (7, ("r",), (Completion("a\ud800", 5, True, (1.0,), 1.0, 0.5, ("x",), (None,), True),
+                     Completion("", 6, False, (None,), None, None))),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", [FAST, SMALL])
+def test_a_damaged_frame_is_told(level: Level) -> None:
+    packed = encode([(1, ("r",), (Completion("a text", 5, True, (1.0,), 1.0, 0.5),))], level)
+    for broken in (packed.texts[:-3], packed.texts[:1], b"", b"?" + packed.texts):
+        with pytest.raises(ValueError, match="no block"):
+            Frame(broken)
+
+
+def test_blocks_that_stay_are_a_tenth_smaller_than_before() -> None:
+    """Prose of a small language model, of the benchmark."""
+    with gzip.open(PROJECT / "bench" / "data" / "smollm2.jsonl.gz", "rt", encoding="utf-8") as lines:
+        groups = [json.loads(line) for line in lines]
+    members = [
+        (
+            n,
+            ("r",),
+            [Completion(c["text"], c["tokens"], c["truncated"], (1.0,), 1.0, 0.0) for c in group["completions"]],
+        )
+        for n, group in enumerate(groups, 1)
+    ]
+    assert len(encode(members, SMALL).texts) < 0.9 * len(encode(members, 19).texts)

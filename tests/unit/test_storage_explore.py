@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import func, select, update
 
+from storage import models as m
 from storage import pack as packing
-from storage import retention, runs
+from storage import portable, retention, runs
 from storage.explore import Explorer, SampleFilter
-from storage.pack import pack
+from storage.kinds import kind_of
+from storage.pack import pack, pack_ended
 from storage.records import Completion, Generation, Group, RunState, StoredGroup
 from tests.storage_support import OTHER, RUN, Store, open_store
 
@@ -332,3 +335,111 @@ def test_texts_are_dropped_evenly_and_figures_stay(fresh: Store, monkeypatch: An
     assert len(left) >= retention.FEWEST
     assert all(not g.dropped for g in last if g.phase == "eval")
     assert retention.keep_within(fresh.db, 0) == 0
+
+
+def in_small_blocks(store: Store, steps: range) -> None:
+    """As a migration leaves them, or a writer that had no time for its last ones."""
+    fill(store, steps)
+    # The writer's end joins what is left: as it was before.
+    with store.db.begin() as connection:
+        connection.execute(update(m.sample_block).values(settled=False))
+
+
+def test_texts_in_small_blocks_of_a_run_that_has_ended_are_dropped_too(fresh: Store, monkeypatch: Any) -> None:
+    monkeypatch.setattr(packing, "TEXT", 300)
+    in_small_blocks(fresh, range(1, 22))
+    before = list(fresh.reader.completions(RUN))
+    assert retention.keep_within(fresh.db, 0) == 0, "its writer is about to join them"
+    assert runs.transition(fresh.db, RUN, list(RunState), RunState.SUCCEEDED)
+    assert retention.keep_within(fresh.db, sum(retention.text_bytes(fresh.db).values()) - 1) > 0
+    after = list(fresh.reader.completions(RUN))
+    assert sorted({g.step for g in after if not g.dropped}) == [*range(1, 22, 2)]
+    # Joined afterwards, they are what they were: none of them went past another.
+    while pack_ended(fresh.db):
+        pass
+    assert repr(list(fresh.reader.completions(RUN))) == repr(after)
+    assert [(g.id, g.unique) for g in after] == [(g.id, g.unique) for g in before]
+
+
+def test_small_blocks_of_ended_runs_are_joined_a_few_at_a_time(fresh: Store, monkeypatch: Any) -> None:
+    monkeypatch.setattr(packing, "TEXT", 300)
+    in_small_blocks(fresh, range(1, 22))
+    before = repr(list(fresh.reader.completions(RUN)))
+    b = m.sample_block.c
+
+    def waiting() -> int:
+        with fresh.db.read() as connection:
+            return connection.execute(select(func.count()).select_from(m.sample_block).where(~b.settled)).scalar_one()
+
+    small = waiting()
+    assert small > 2
+    assert pack_ended(fresh.db, 5) == 0, "a run that goes on has a writer"
+    assert runs.transition(fresh.db, RUN, list(RunState), RunState.SUCCEEDED)
+    assert pack_ended(fresh.db) == 1
+    assert 0 < waiting() < small
+    assert pack_ended(fresh.db, 1000) > 0
+    assert waiting() == 0
+    assert pack_ended(fresh.db) == 0
+    assert repr(list(fresh.reader.completions(RUN))) == before
+
+
+def test_a_damaged_block_of_one_run_leaves_the_others_their_turn(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(packing, "TEXT", 300)
+    both = open_store(tmp_path, (RUN, OTHER))
+    for run in (RUN, OTHER):
+        writer = both.writer(run_id=run)
+        for step in range(1, 9):
+            writer.generation(Generation(step, "train", NAMES, (sampled(step, 0),)))
+        assert writer.close()
+        assert runs.transition(both.db, run, list(RunState), RunState.SUCCEEDED)
+    b = m.sample_block.c
+    with both.db.begin() as connection:
+        connection.execute(update(m.sample_block).values(settled=False))
+        key = connection.execute(select(m.run.c.key).where(m.run.c.id == RUN)).scalar_one()
+        connection.execute(update(m.sample_block).where(b.run_key == key).values(texts=b"B?"))
+    assert pack_ended(both.db, 1000) > 0
+    with both.db.read() as connection:
+        left = set(connection.execute(select(b.run_key).where(~b.settled)).scalars())
+    assert left == {key}
+    both.db.close()
+
+
+def test_a_run_without_some_of_its_texts_goes_through_its_file(fresh: Store, tmp_path: Path) -> None:
+    fill(fresh, range(1, 12))
+    assert runs.transition(fresh.db, RUN, list(RunState), RunState.SUCCEEDED)
+    assert retention.keep_within(fresh.db, 0) > 0
+    portable.dump(fresh.db, RUN, tmp_path / "run.jsonl.gz")
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = open_store(tmp_path / "elsewhere", ())
+    portable.load(elsewhere.db, tmp_path / "run.jsonl.gz")
+
+    def told(store: Store) -> list[Any]:
+        return [
+            (g.step, g.place, g.kind, g.solved, g.dropped, g.unique) for g in store.reader.completions(RUN)
+        ]  # fmt: skip
+
+    assert told(elsewhere) == told(fresh)
+    assert {unique for *_, dropped, unique in told(fresh) if dropped} != {1}
+    elsewhere.db.close()
+
+
+# --- what is asked for ---
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+@pytest.mark.parametrize("totals", [[math.nan, 1.0, 1.0], [math.nan, 0.0, 0.0], [math.nan, None, 1.0], [math.nan] * 3])
+def test_a_group_with_a_nan_is_live_wherever_it_stands(totals: list[float | None], order: list[int]) -> None:
+    assert kind_of([totals[n] for n in order], 0.0, 1.0) == "live"
+
+
+@pytest.mark.parametrize("cursor", ["-5", "-99999999999", " 7 ", "\uff11", "", "1.5", "9" * 30])
+def test_a_place_in_the_prompts_that_is_none(store: Store, cursor: str) -> None:
+    with pytest.raises(ValueError, match="no cursor"):
+        Explorer(store.db).prompts(RUN, cursor)
+
+
+@pytest.mark.parametrize("cursor", ["-1.0", "1.-999999", " 1 . 2 ", "1", "", "\uff11.1", "1." + "9" * 30])
+def test_a_place_in_the_samples_that_is_none(store: Store, cursor: str) -> None:
+    for ask in (Explorer(store.db).find, Explorer(store.db).groups):
+        with pytest.raises(ValueError, match="no cursor"):
+            ask(RUN, SampleFilter(), cursor)

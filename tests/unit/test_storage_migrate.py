@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -208,6 +209,51 @@ def test_samples_of_an_older_schema_are_told_apart(tmp_path: Path) -> None:
     writer.generation(Generation(4, "train", ("accuracy", "format"), (Group("row-3", "1+2", "text", "3", ()),)))
     assert writer.close()
     assert [g.id for g in Reader(db).groups(RUN, step=4)] == [41]
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("rewards", "verdicts", "read"),
+    [
+        ('["1.0",null]', None, ((None, None), (), ())),
+        ("[true,1]", None, ((1.0, 1.0), (), ())),
+        ("[1" + "0" * 400 + ",0.5]", None, ((None, 0.5), (), ())),
+        ('"none"', None, ((), (), ())),
+        ("[1.0,0.0]", '[[5,{"a":1}],["equal",null]]', ((1.0, 0.0), ("5", "{'a': 1}"), ("equal", None))),
+        ("[1.0,0.0]", '[5,"no"]', ((1.0, 0.0), (), ())),
+        ("[1.0,0.0]", '{"a":1}', ((1.0, 0.0), (), ())),
+    ],
+)  # fmt: skip
+def test_odd_values_of_an_older_schema_keep_no_database_shut(
+    tmp_path: Path, rewards: str, verdicts: str | None, read: Any
+) -> None:
+    """Nothing looked at what stood in columns of JSON when they were written."""
+    path = tmp_path / "studio.db"
+    connection = sqlite3.connect(path)
+    connection.executescript((PROJECT / "tests" / "data" / "studio-0001.sql").read_text(encoding="utf-8"))
+    connection.execute(
+        "INSERT INTO sample_group VALUES (3, 1, 1, 3, 'train', 'row-1', ?, 'text', ?, ?)",
+        (b"\0001+1=?", b"\0002", '["accuracy","format"]'),
+    )
+    connection.commit()
+    connection.close()
+    older = tmp_path / "older"
+    shutil.copytree(SCRIPTS, older, ignore=shutil.ignore_patterns("0005_*", "__pycache__"))
+    assert migrate(f"sqlite:///{path}", older) == "0004"
+    connection = sqlite3.connect(path)
+    said = None if verdicts is None else b"\0" + verdicts.encode()
+    connection.execute(
+        "INSERT INTO completion (group_id, position, text, tokens, truncated, rewards, total, advantage, verdicts) "
+        "VALUES (3, 0, ?, 5, 1, ?, 1.0, 0.5, ?)",
+        (b"\0x", rewards, said),
+    )
+    connection.commit()
+    connection.close()
+    migrate(f"sqlite:///{path}")
+    db = Database(f"sqlite:///{path}")
+    one = Reader(db).groups(RUN, step=3)[0].completions[0]
+    assert (one.text, one.total, one.advantage) == ("x", 1.0, 0.5)
+    assert (one.rewards, one.extracted, one.reasons) == read
     db.close()
 
 

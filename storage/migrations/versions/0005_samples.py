@@ -186,12 +186,35 @@ def _pieces(connection: sa.Connection, run: int) -> Iterator[Sequence[tuple[Any,
         k = COMPLETION.c
         theirs = sa.select(COMPLETION).where(k.group_id.in_(found)).order_by(k.group_id, k.position)
         for r in connection.execute(theirs):
-            extracted, reasons = r.verdicts or ((), ())
-            rewards = tuple(r.rewards)
+            extracted, reasons = _verdicts(r.verdicts)
+            rewards = tuple(_score(value) for value in r.rewards) if isinstance(r.rewards, list | tuple) else ()
             found[r.group_id].append(
                 Completion(
-                    r.text, r.tokens, r.truncated, rewards, r.total, r.advantage, tuple(extracted), tuple(reasons),
+                    r.text or "", r.tokens or 0, bool(r.truncated), rewards, r.total, r.advantage, extracted, reasons,
                     is_correct(rewards, decides[r.group_id]),
                 )
             )  # fmt: skip
         yield [(row, tuple(found[row.id])) for row in rows]
+
+
+# The columns that are JSON were written without a look at what stood in them: a list where a text should be must not
+# keep the whole database from being opened.
+
+
+def _score(value: Any) -> float | None:
+    """What is no number is no score, nor is a whole number beyond all floats."""
+    try:
+        return float(value) if isinstance(value, bool | int | float) else None
+    except OverflowError:
+        return None
+
+
+def _verdicts(value: Any) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    """(what was extracted, reasons) as texts, None where there is none."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return (), ()
+    extracted, reasons = (
+        tuple(v if v is None or isinstance(v, str) else str(v) for v in side) if isinstance(side, list | tuple) else ()
+        for side in value
+    )
+    return extracted, reasons
