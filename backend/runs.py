@@ -246,7 +246,7 @@ def resume(
     config["name"] = str(config.get("name") or "") or run.name
     config["reward_versions"] = _pinned(settings, run.id, config)
     with _folder_in_words(settings.run_dir(run.id)):
-        alerting.keep(settings.run_dir(run.id), config)
+        alerting.keep(settings.run_dir(run.id), config, changes)
     changed = {
         field: [run.config.get(field), value] for field, value in config.items() if run.config.get(field) != value
     }

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from backend import runs, views
 from backend.config.schema import RunConfig
 from backend.evaluation.service import EvaluationService
+from backend.headline import for_run
 from backend.settings import Settings
 from storage.reader import Reader
 from storage.records import Evaluation, EvaluationItem, EvaluationSample, Run, RunState, When
@@ -67,6 +68,10 @@ class Bench:
         if run is None:
             raise runs.not_found(run_id)
         return run
+
+    def headline(self, run_id: str) -> dict[str, Any]:
+        stored = self.reader.results(run_id).get("diagnosis", {}).get("headline")
+        return stored or for_run(self.reader, run_id, ended=self.get(run_id).state.ended).to_json()
 
     def view(self, run_id: str) -> dict[str, Any]:
         return views.run_view(self.get(run_id), self.reader.latest(run_id), now=0.0)

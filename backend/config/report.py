@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from backend.config.plan import Plan
     from backend.config.schema import RunConfig
 
+SECRET = frozenset({"alert_webhook"})  # fields whose value no refusal repeats: it may hold a token
+
 NoteKind = Literal["inert", "warn", "changed", "info"]
 
 
@@ -31,6 +33,10 @@ class Problem:
     rule: Text
     suggest: list[Any] = dataclasses.field(default_factory=list)
     code: str = "type"
+
+    def __post_init__(self) -> None:
+        if self.field in SECRET:
+            object.__setattr__(self, "value", "…")
 
     def to_json(self, lang: str | None = None) -> dict[str, Any]:
         return {

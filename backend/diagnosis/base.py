@@ -25,6 +25,7 @@ State = Literal["ok", "unknown", "fired", "cleared"]
 # What a finding means for the run. broken: nothing it computes can be trusted; stalled: it cannot learn, or does not;
 # doubtful: what rises is not what was wanted; cost: time or money; note: worth knowing (the last two: no headline).
 Means = Literal["broken", "stalled", "doubtful", "cost", "note"]
+SPEAKS: tuple[Means, ...] = ("broken", "stalled", "doubtful")  # what a finding must mean to be in the headline
 # When it is asked: once with the settings; at every step; at every half window; after every evaluation; when the run
 # has ended.
 When = Literal["start", "step", "window", "evaluation", "end"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from backend.diagnosis.base import SEVERITIES, Finding, Reading, Rule, Severity, State, When, unknown
+from backend.diagnosis.base import SEVERITIES, SPEAKS, Finding, Reading, Rule, Severity, State, When, unknown
 from backend.diagnosis.records import WINDOW_GROUPS, WINDOW_STEPS, Records, Window
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,7 @@ class Standing:
     need: int | None = None
     applies: bool = True
     failed: str | None = None
+    looked: tuple[int, int, int] | None = None  # the step of the evaluation looked at last; fires and clears before
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ class Engine:
         changed = False
         for standing in self.standings.values():
             if any(moment in moments for moment in standing.rule.moments):
+                if standing.rule.moments == ("evaluation",):
+                    _one_look(standing, window)
                 changed = self._take(standing, self._reading(standing, window), window.step) or changed
         return changed
 
@@ -181,7 +184,9 @@ class Engine:
     def findings(self) -> list[Finding]:
         """What fired, standing ones first, the gravest and earliest first; with what explains each."""
         found = [s for s in self.standings.values() if s.state in ("fired", "cleared") and s.reading is not None]
-        standing = {s.rule.id: s.rule for s in found if s.state == "fired"}
+        standing: dict[str, tuple[Rule, Severity]] = {
+            s.rule.id: (s.rule, _severity(s.rule, s.reading)) for s in found if s.state == "fired"
+        }
         made = [
             Finding(
                 s.rule,
@@ -191,7 +196,7 @@ class Engine:
                 s.last,
                 s.cleared,
                 s.reading or Reading("hold"),
-                _explains(s.rule, standing) if s.state == "fired" else None,
+                _explains(s.rule.id, standing) if s.state == "fired" else None,
             )
             for s in found
         ]
@@ -201,11 +206,37 @@ class Engine:
         )
 
 
-def _explains(rule: Rule, standing: Mapping[str, Rule]) -> str | None:
-    """The standing rule that explains this one; of several the one that nothing else explains."""
-    found = [other for other in standing.values() if rule.id in other.symptoms]
-    roots = [other for other in found if not any(other.id in each.symptoms for each in standing.values())]
-    return next((other.id for other in roots or found), None)
+def _one_look(standing: Standing, window: Window) -> None:
+    """Before a rule of evaluations is asked: where it has been asked about the evaluations of this step before (during
+    and after at one step, the end of the run), this answer takes the place of that one. One look does not confirm
+    itself."""
+    seen = window.evaluations
+    step = max((evaluation.step for evaluation, _ in seen), default=-1)
+    if standing.looked is not None and standing.looked[0] == step:
+        _, standing.fires, standing.clears = standing.looked
+    else:
+        standing.looked = (step, standing.fires, standing.clears)
+
+
+def _explains(rule_id: str, standing: Mapping[str, tuple[Rule, Severity]]) -> str | None:
+    """The standing rule that explains this one; of several the one that nothing else explains. Only what is at least
+    as grave may, and of what the headline speaks of only what it speaks of itself: a finding that another explains is
+    not counted, told, or asked by the headline."""
+    found = _explaining(rule_id, standing)
+    roots = [other for other in found if not _explaining(other, standing)]
+    return next(iter(roots or found), None)
+
+
+def _explaining(rule_id: str, standing: Mapping[str, tuple[Rule, Severity]]) -> list[str]:
+    rule, own = standing[rule_id]
+    grave = SEVERITIES.index(own)
+    return [
+        other.id
+        for other, severity in standing.values()
+        if rule_id in other.symptoms
+        and SEVERITIES.index(severity) <= grave
+        and (other.means in SPEAKS or rule.means not in SPEAKS)
+    ]
 
 
 def _with_roots(findings: list[Finding]) -> list[Finding]:

@@ -23,6 +23,7 @@ from backend.text import Text
 
 State = Literal["learning", "learning_slowly", "not_learning", "broken", "cannot_tell"]
 SLOW = 0.05  # of the reward's range in 100 steps: less is slow
+FLAT_RULE = "D1"  # says that the total does not rise
 FLAT = 0.05  # of the reward's range: an interval narrower than this can tell flat from rising
 SOLVED = 0.9  # of the reward's range: above it there is not much left to gain
 GRAVE = ("stop", "critical")
@@ -175,10 +176,11 @@ def _needed(found: Gain, scale: tuple[float, float] | None, logged: int) -> int 
 
 def _held_out(records: Records) -> HeldOut | None:
     """Before training against the latest look at the held-out rows."""
-    of_run = [(e.when, e) for e, _ in records.evaluations if e.when in ("before", "during", "after")]
-    before = next((e for when, e in of_run if when == "before"), None)
-    after = next((e for when, e in reversed(of_run) if when == "after"), None)
-    after = after or next((e for when, e in reversed(of_run) if when == "during" and e.step > 0), None)
+    of_run = [e for e, _ in records.evaluations if e.when in ("before", "during", "after")]
+    before = next((e for e in of_run if e.when == "before"), None)
+    # The latest step: a run that went on after its "after" has newer ones. At one step "after" has all the rows.
+    later = [e for e in of_run if e.when == "after" or (e.when == "during" and e.step > 0)]
+    after = max(later, key=lambda e: (e.step, e.when == "after"), default=None)
     if before is None or after is None:
         return None
     return HeldOut.of(
@@ -211,9 +213,16 @@ def _sentence(
     if steps == 0:
         return Text(en=f"{en}: {NO_STEP.en}.", ko=f"{ko}: {NO_STEP.ko}.")
     moved = _moved(found, steps)
+    # It learns by the task's own reward, whatever the sum of all does: the figures that say so stand first.
+    by_task = task is not None and task.rose and found is not None and not (found.sure and found.change > 0)
+    if by_task and task is not None and state in ("learning", "learning_slowly"):
+        own = _moved(task.gain, steps, task.name)
+        moved = Text(
+            en=f"{own.en}; the total {_change(found)}",
+            ko=f"{own.ko}, 총보상은 {_change(found)}",
+        )
     if task is not None and not task.rose and found is not None and found.sure and found.change > 0 and not task.solved:
-        aside = task.gain
-        beside = f"{number(aside.first)} → {number(aside.last)} ({signed(aside.change)} ± {number(aside.half)})"
+        beside = _change(task.gain)
         moved = Text(en=f"{moved.en}, but {task.name} {beside}", ko=f"{moved.ko}, 그러나 {task.name} {beside}")
     if state == "cannot_tell":
         if found is None:
@@ -233,18 +242,34 @@ def _sentence(
     if held_out is not None:
         said = held_out.text()
         en, ko = f"{en} {said.en}", f"{ko} {said.ko}"
-    held = next((f for f in standing if f is not because and f.rule.means in ("stalled", "doubtful")), None)
+    held = next(
+        (
+            f
+            for f in standing
+            if f is not because and f.rule.means in ("stalled", "doubtful") and not (by_task and f.rule.id == FLAT_RULE)
+        ),
+        None,
+    )
     if held is not None and held.severity != "info" and state in ("learning", "learning_slowly"):
         en += f" But: {_low(held.rule.title.en)}."
         ko += f" 다만: {held.rule.title.ko}."
     return Text(en=en, ko=ko)
 
 
-def _moved(found: Gain | None, steps: int) -> Text:
+def _moved(found: Gain | None, steps: int, name: str = "") -> Text:
     if found is None:
         return Text("", "")
     moved, change = f"{number(found.first)} → {number(found.last)}", f"{signed(found.change)} ± {number(found.half)}"
-    return Text(en=f"reward {moved} over {steps:,} steps ({change})", ko=f"{steps:,}스텝 동안 보상 {moved} ({change})")
+    return Text(
+        en=f"{name or 'reward'} {moved} over {steps:,} steps ({change})",
+        ko=f"{steps:,}스텝 동안 {name or '보상'} {moved} ({change})",
+    )
+
+
+def _change(found: Gain | None) -> str:
+    if found is None:
+        return ""
+    return f"{number(found.first)} → {number(found.last)} ({signed(found.change)} ± {number(found.half)})"
 
 
 def _low(title: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -54,7 +54,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """One group of training: `place` among the groups of its step, its kind, and how many different texts it holds."""
+    """One group of training: `place` among the groups of its step, its kind, and how many different texts it holds.
+
+    `dropped`: the texts of its completions were given up to save room (storage.retention): they are empty, and say
+    nothing of what was answered.
+    """
 
     step: int
     place: int
@@ -64,6 +68,7 @@ class Sampled:
     completions: tuple[Completion, ...]
     kind: Kind
     unique: int
+    dropped: bool = False
 
     @property
     def dead(self) -> bool:
@@ -142,12 +147,21 @@ class Records:
             unique = _different(group)
             self.groups.append(
                 Sampled(
-                    step, place, group.prompt_id, group.prompt, group.ground_truth, tuple(group.completions), kind,  # type: ignore[arg-type]
-                    unique,
+                    step, place, group.prompt_id, group.prompt, group.ground_truth, self._whole(group.completions),
+                    kind,  # type: ignore[arg-type]
+                    unique, _dropped(group),
                 )
             )  # fmt: skip
             self._order.append(step)
             place += 1
+
+    def _whole(self, completions: Iterable[Completion]) -> tuple[Completion, ...]:
+        """With a score, or None, for every reward: rows of files may be shorter than the names."""
+        names = len(self.facts.reward_names)
+        return tuple(
+            c if len(c.rewards) >= names else replace(c, rewards=c.rewards + (None,) * (names - len(c.rewards)))
+            for c in completions
+        )
 
     def add_metrics(self, step: int, values: Mapping[str, float]) -> None:
         for name, value in values.items():
@@ -185,6 +199,10 @@ def _different(group: Group | StoredGroup) -> int:
     if isinstance(group, StoredGroup) and group.dropped:
         return group.unique or len(group.completions)
     return len({completion.text for completion in group.completions})
+
+
+def _dropped(group: Group | StoredGroup) -> bool:
+    return isinstance(group, StoredGroup) and group.dropped
 
 
 class Window:

@@ -95,9 +95,10 @@ class DiagnosisService:
         if found is None:
             return None
         report = readable(found)
+        this = report.get("attempt", run.attempt) == run.attempt
         if run.state.ended:
-            return report if report["ended"] else None
-        return None if report["ended"] and report.get("attempt", run.attempt) != run.attempt else report
+            return report if report["ended"] and this else None
+        return report if this or not report["ended"] else None
 
     # --- making ---
 

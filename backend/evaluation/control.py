@@ -26,7 +26,7 @@ def start(services: Services, run: Run) -> Run:
                 ko=f"실행 {run.id}에는 대조 실행을 만들 수 없습니다. GRPO로 학습하지 않았거나 이미 대조 실행입니다",
             )
         )
-    config |= {"shuffle_rewards": True, "control_of": run.id, "name": _name(services, run)}
+    config |= {"shuffle_rewards": True, "control_of": run.id, "attached": "", "name": _name(services, run)}
     # What was passed over when the run itself was started is no news.
     return services.start(config, accept=["all"])
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backend.services import Services
 
 # Of the evaluated run's settings, those that would mean something else, or nothing, for an evaluation.
-NOT_TAKEN = ("shuffle_rewards", "control_of", "sft_dataset", "sft_args", "eval_strategy", "eval_on_start",
+NOT_TAKEN = ("shuffle_rewards", "control_of", "attached", "sft_dataset", "sft_args", "eval_strategy", "eval_on_start",
              "load_best_model_at_end", "metric_for_best_model", "save_strategy", "report_to", "use_vllm",
              "evaluate_steps", "evaluate_rows", "keep_best", "dataset_sha256")  # fmt: skip
 

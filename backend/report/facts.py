@@ -33,6 +33,7 @@ class Source(Protocol):
     @property
     def evaluation(self) -> Any: ...
     def get(self, run_id: str) -> Run: ...
+    def headline(self, run_id: str) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,11 @@ class Facts:
 
     @property
     def trains(self) -> bool:
-        return self.kind in ("train", "control")
+        return self.kind in ("train", "control", "attached")
 
 
 def facts_of(services: Source, run_id: str) -> Facts:
     """NotFound for a run that is not there."""
-    from backend.headline import for_run
     from backend.processes import reasons
 
     run = services.get(run_id)
@@ -97,8 +97,6 @@ def facts_of(services: Source, run_id: str) -> Facts:
     report, others = _evaluations(services, run, kind)
     control_run, control = _control(services, run) if kind == "train" else (None, None)
     shown = report["run"] if report else None
-    summaries = [views.evaluation_summary(evaluation) for evaluation in reader.evaluations(run_id)]
-    said = for_run(reader, run_id, summaries, run.state.ended, run.stage, kind)
     return Facts(
         run=run,
         kind=kind,
@@ -107,8 +105,8 @@ def facts_of(services: Source, run_id: str) -> Facts:
         attempts=reader.attempts(run_id),
         events=[_cleaned(event, clean) for event in _events(reader, run_id)],
         evaluations=reader.evaluations(run_id),
-        results=clean(reader.results(run_id)),
-        headline=said.training or said.text,
+        results=clean(_results(reader, run)),
+        headline=Text(**services.headline(run_id)["text"]),  # the sentence of every page
         elapsed_s=_elapsed(reader, run),
         report=report,
         doubts=_doubts(services, run, report) if kind in ("train", "control") else [],
@@ -125,6 +123,15 @@ def _events(reader: Reader, run_id: str) -> list[Event]:
     found: list[Event] = []
     while part := reader.events(run_id, found[-1].id if found else 0, EVENTS_AT_ONCE):
         found += part
+    return found
+
+
+def _results(reader: Reader, run: Run) -> dict[str, Any]:
+    """What the run has stored; without the diagnosis of an attempt before a resume, whose findings are not today's."""
+    found = dict(reader.results(run.id))
+    judged = found.get("diagnosis") or {}
+    if judged.get("attempt", run.attempt) != run.attempt:
+        del found["diagnosis"]
     return found
 
 

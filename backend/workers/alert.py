@@ -11,6 +11,7 @@ import http.client
 import json
 import logging
 import queue
+import socket
 import ssl
 import threading
 import time
@@ -130,19 +131,44 @@ def body(run_id: str, name: str, finding: Finding) -> dict[str, Any]:
 
 
 def post(address: str, document: dict[str, Any], timeout_s: float) -> int:
-    """POST JSON; the status. No redirect is followed and no proxy asked. Raises OSError, HTTPException, ValueError."""
+    """POST JSON; the status. No redirect is followed and no proxy asked. Raises OSError, HTTPException, ValueError.
+
+    `timeout_s`: to be connected, and from then on for all of it. A socket's own timeout begins anew with every byte, so
+    the connection is cut from a timer.
+    """
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("no http or https address")
     payload = json.dumps(document, default=str).encode("utf-8")
-    if parts.scheme == "https":
-        context = ssl.create_default_context()
-        connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout_s, context=context)
-    else:
-        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
-    try:
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", path, payload, {"Content-Type": "application/json"})
-        return connection.getresponse().status
-    finally:
-        connection.close()
+    safe = parts.scheme == "https"
+    connection = (http.client.HTTPSConnection if safe else http.client.HTTPConnection)(parts.hostname, parts.port)
+    plain = socket.create_connection((connection.host, connection.port), timeout_s)
+    with plain, plain.dup() as held:  # TLS takes the first over; a shutdown of either ends the connection
+        late = threading.Event()
+        timer = threading.Timer(timeout_s, _cut, (held, late))
+        timer.daemon = True
+        timer.start()
+        try:
+            connection.sock = (
+                ssl.create_default_context().wrap_socket(plain, server_hostname=parts.hostname) if safe else plain
+            )
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            connection.request("POST", path, payload, {"Content-Type": "application/json"})
+            status = connection.getresponse().status
+        except (OSError, http.client.HTTPException) as error:
+            if late.is_set():
+                raise TimeoutError("no whole answer in time") from error
+            raise
+        finally:
+            timer.cancel()
+            timer.join()
+            connection.close()
+        if late.is_set():  # headers that were cut off look like their end
+            raise TimeoutError("no whole answer in time")
+        return status
+
+
+def _cut(connection: socket.socket, late: threading.Event) -> None:
+    late.set()
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

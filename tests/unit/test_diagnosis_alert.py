@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -168,8 +170,62 @@ def test_the_address_stands_in_a_file_of_its_owner_and_not_in_the_settings(tmp_p
     assert values == {"alert_webhook": "", "max_steps": 3}
     assert alerting.address_of(tmp_path) == f"https://example.org{SECRET}"
     assert (tmp_path / alerting.FIELD).stat().st_mode & 0o077 == 0
-    alerting.keep(tmp_path, {"alert_webhook": ""})  # a resume that says nothing of it
+    alerting.keep(tmp_path, {"alert_webhook": ""}, {"max_steps": 4})  # a resume that says nothing of it
     assert alerting.address_of(tmp_path) == f"https://example.org{SECRET}"
+    alerting.keep(tmp_path, {"alert_webhook": ""}, {"alert_webhook": ""})  # one that takes it back
+    assert alerting.address_of(tmp_path) == ""
+    assert not (tmp_path / alerting.FIELD).exists()
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\n"], ids=["nothing", "headers"])
+def test_a_server_that_sends_a_byte_now_and_then_does_not_hold_a_delivery(answer: bytes) -> None:
+    """Each byte begins the socket's own timeout anew; headers that never end are no answer either."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(answer or b"H")
+            while not over.wait(0.05):
+                connection.sendall(b"x")
+
+    thread = threading.Thread(target=drip, daemon=True)
+    thread.start()
+    done: list[BaseException | int] = []
+
+    def deliver() -> None:
+        try:
+            done.append(alert.post(f"http://127.0.0.1:{listener.getsockname()[1]}/", {}, 0.3))
+        except OSError as error:
+            done.append(error)
+
+    delivery = threading.Thread(target=deliver, daemon=True)
+    delivery.start()
+    delivery.join(10)
+    over.set()
+    thread.join(10)
+    listener.close()
+    assert [type(each) for each in done] == [TimeoutError]
+
+
+def test_tls_that_never_begins_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(OSError, match=r"in time|timed out"):
+        alert.post(f"https://127.0.0.1:{listener.getsockname()[1]}/", {}, 0.3)
+
+
+def test_no_refusal_shows_an_address_of_any_type() -> None:
+    for value in (["http://T0KEN"], {"a": "T0KEN"}, "ftp://T0KEN"):
+        broken = [p for p in config.check({"alert_webhook": value}).errors if p.field == "alert_webhook"]
+        assert len(broken) == 1
+        assert "T0KEN" not in repr(broken[0])
+        assert "T0KEN" not in json.dumps(broken[0].to_json())
+
+
+def test_a_training_of_ours_does_not_say_that_it_was_trained_elsewhere() -> None:
+    [broken] = [p for p in config.check({"attached": "/etc"}).errors if p.field == "attached"]
+    assert broken.suggest == [""]
+    assert not [p for p in config.check({"attached": ""}).errors if p.field == "attached"]
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_unknown_keeps_what_it_needs_and_none_is_no_question() -> None:
 
 def test_a_root_cause_explains_its_symptoms_while_it_stands() -> None:
     root = rule(said([FIRE, FIRE, FIRE, CLEAR, CLEAR, HOLD]), "X1", symptoms=("X2",))
-    symptom = rule(lambda window: FIRE, "X2", severity="critical")
+    symptom = rule(lambda window: FIRE, "X2")
     engine = Engine(steps_of(35), [root, symptom])
     run(engine, range(1, 21))
     assert [(f.rule.id, f.because_of) for f in engine.findings()] == [("X1", None), ("X2", "X1")]
@@ -137,6 +137,53 @@ def test_of_several_explanations_the_one_that_nothing_explains_is_told() -> None
     ]
     found = {f.rule.id: f.because_of for f in replay(steps_of(15), rules).findings()}
     assert found == {"X1": "X2", "X2": None, "X3": "X2"}
+
+
+@pytest.mark.parametrize(
+    ("root", "symptom", "hidden"),
+    [
+        ({"severity": "warn"}, {"severity": "critical"}, False),
+        ({"severity": "critical"}, {"severity": "warn"}, True),
+        ({"severity": "warn", "means": "note"}, {"severity": "warn"}, False),
+        ({"severity": "critical", "means": "cost"}, {"severity": "warn", "means": "doubtful"}, False),
+        ({"severity": "warn", "means": "note"}, {"severity": "info", "means": "note"}, True),
+    ],
+)
+def test_nothing_is_hidden_by_what_is_less_grave_or_no_headline(root: dict, symptom: dict, hidden: bool) -> None:
+    rules = [rule(lambda w: FIRE, "X1", symptoms=("X2",), **root), rule(lambda w: FIRE, "X2", **symptom)]
+    found = {f.rule.id: f.because_of for f in replay(steps_of(15), rules).findings()}
+    assert found == {"X1": None, "X2": "X1" if hidden else None}
+
+
+def test_the_severity_of_what_was_read_counts_and_not_the_rules_own() -> None:
+    note = Reading("fire", Text("seen", "보임"), severity="info")
+    rules = [rule(lambda w: note, "X1", symptoms=("X2", "X3")), rule(lambda w: FIRE, "X2"), rule(lambda w: note, "X3")]
+    found = {f.rule.id: f.because_of for f in replay(steps_of(15), rules).findings()}
+    assert found == {"X1": None, "X2": None, "X3": "X1"}
+
+
+def test_one_evaluation_does_not_confirm_itself() -> None:
+    """Neither by the end of the run nor by another look at the same weights; a second evaluation does."""
+
+    def engine(*answers: Reading) -> Engine:
+        made = steps_of(12)
+        evaluation(made, "during", 6, 60)
+        evaluation(made, "during", 12, 60)
+        evaluation(made, "after", 12, 60)
+        return Engine(made, [rule(said(answers), when="evaluation")])
+
+    once = engine(HOLD, FIRE, FIRE, FIRE)
+    once.evaluated(6)
+    once.evaluated(12)
+    once.evaluated(12)
+    once.last_step = 12
+    once.end()
+    assert once.findings() == []
+    twice = engine(FIRE, FIRE, HOLD)
+    twice.evaluated(6)
+    twice.evaluated(12)
+    assert [f.since_step for f in twice.findings()] == [6]
+    assert run(engine(HOLD, FIRE, FIRE), range(1, 13), ended=True).findings() == []
 
 
 def test_a_rule_that_fails_takes_nothing_with_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from backend.diagnosis.rules._clusters import effective
 from backend.diagnosis.rules._exploit import answers, exploit, question
 from backend.diagnosis.rules.g1_nan import repeats
 from backend.text import Text
-from storage.records import Completion, Event, Generation, Group
-from tests.unit.diagnosis_runs import constant, made, ramp, standing, state
+from storage.records import Completion, Event, Generation, Group, StoredGroup
+from tests.unit.diagnosis_runs import constant, made, only_accuracy, ramp, standing, state
 
 FORM: dict[str, Any] = {"rewards": ["format"], "reward_weights": [1.0]}
 
@@ -421,3 +422,73 @@ def test_no_rule_of_a_pair_hides_the_other_that_hides_it() -> None:
     by = {rule.id: rule for rule in find_rules()}
     assert [(a, b) for a, rule in by.items() for b in rule.symptoms if a in by[b].symptoms] == []
     assert all(symptom in by for rule in by.values() for symptom in rule.symptoms)
+
+
+# --- texts that were given up, files that are ragged ---
+
+
+def stored(records: Records, dropped: bool) -> Records:
+    """The same run as storage gives it back, the texts of its completions given up to save room or not."""
+    made = Records(records.facts, ended=True)
+    made.curves = records.curves
+    for n, group in enumerate(records.groups):
+        kept = tuple(replace(c, text="") if dropped else c for c in group.completions)
+        made.add_stored(
+            StoredGroup(
+                n, group.step, "train", 1, group.prompt_id, group.prompt, "text", group.ground_truth, kept,
+                records.facts.reward_names, group.kind, group.place, None, group.unique, dropped,
+            )
+        )  # fmt: skip
+    return made
+
+
+def test_texts_that_were_given_up_are_no_empty_answers() -> None:
+    good = made(40, constant(0.9), score=all_good, **FORM)
+    assert state(stored(good, dropped=False), "H2") == "ok"
+    assert state(stored(good, dropped=True), "H2") == "unknown"
+
+
+def test_what_is_left_of_the_texts_is_still_read() -> None:
+    bad = made(40, constant(0.9), score=all_good, text=lambda n, right: "<answer> </answer>", **FORM)
+    whole, half = stored(bad, dropped=False), stored(bad, dropped=True)
+    half.groups = [a if a.step % 2 else b for a, b in zip(whole.groups, half.groups, strict=True)]
+    assert state(half, "H2") == "fired"
+    finding = standing(half, "H2").reading
+    assert finding is not None
+    assert all(ref.step % 2 for ref in finding.samples)
+
+
+def test_one_repeated_token_is_looked_for_where_there_are_texts() -> None:
+    broken = made(30, constant(0.0), text=lambda n, right: "the " * 40)
+    whole, half = stored(broken, dropped=False), stored(broken, dropped=True)
+    half.groups = [a if a.step % 2 else b for a, b in zip(whole.groups, half.groups, strict=True)]
+    assert state(half, "G1", ended=False) == "fired"
+    assert state(stored(broken, dropped=True), "G1") != "fired"
+
+
+def test_the_least_score_is_not_explained_by_texts_that_are_gone() -> None:
+    """A completion that gives no answer is as empty as one whose text was given up."""
+    never = made(40, constant(0.0), text=lambda n, right: "", tokens=constant(1.0), score=only_accuracy)
+    assert state(stored(never, dropped=False), "R3") == "fired"
+    assert state(stored(never, dropped=True), "R3") != "fired"
+
+
+def test_cut_off_answers_are_read_where_they_are() -> None:
+    run = made(30, constant(0.1), truncated=constant(0.9), text=lambda n, right: f"<answer>{n}</answer> and so on")
+    whole, half = stored(run, dropped=False), stored(run, dropped=True)
+    half.groups = [a if a.step % 3 == 0 else b for a, b in zip(whole.groups, half.groups, strict=True)]
+    reading = standing(half, "D2").reading
+    assert reading is not None
+    assert "no_end" in [cause.id for cause in reading.causes]
+
+
+def test_groups_with_fewer_scores_than_names_fail_no_rule() -> None:
+    run = made(30, constant(0.4), rewards=["accuracy", "format"], reward_weights=[1.0, 0.5], reward_args={},
+               score=lambda rng, right, tokens: (right.astype(float), np.ones(right.shape)))  # fmt: skip
+    run.groups = [
+        replace(group, completions=tuple(replace(c, rewards=c.rewards[:1]) for c in group.completions))
+        for group in run.groups
+    ]
+    engine = replay(stored(run, dropped=False), find_rules())
+    assert engine.records.groups[0].scores(1) == pytest.approx([math.nan] * 8, nan_ok=True)
+    assert {s.rule.id: s.failed for s in engine.standings.values() if s.failed} == {}

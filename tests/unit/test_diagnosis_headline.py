@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -151,6 +152,34 @@ def test_a_grave_stall_outranks_a_total_that_crept_up() -> None:
 def test_a_task_that_rises_under_a_flat_total_is_learning() -> None:
     assert two(noisy(0.5, 0.5, 60), noisy(0.2, 0.6, 60))["state"] == "learning"
     assert two(noisy(0.6, 0.2, 60), noisy(0.2, 0.6, 60))["state"] == "not_learning"
+
+
+def test_what_rises_is_named_and_the_flat_total_is_no_but() -> None:
+    flat = rule("stalled", "warn", id="D1")
+    found = two(noisy(0.5, 0.5, 60), noisy(0.2, 0.6, 60), flat, rule("doubtful", "warn", id="L1"))
+    text = found["text"]["en"]
+    assert text.startswith("Learning: accuracy 0.2")
+    assert "; the total 0.49" in text
+    assert "But: doubtful thing." in text
+    assert "stalled thing" not in text
+    both = two(noisy(0.3, 0.8, 60), noisy(0.2, 0.6, 60))["text"]["en"]
+    assert both.startswith("Learning: reward 0.3")
+
+
+def test_a_flat_reward_is_said_though_a_note_would_explain_it() -> None:
+    flat = rule("stalled", "warn", id="D1")
+    note = replace(rule("note", "info", id="C2"), symptoms=("D1",))
+    found = said(noisy(0.3, 0.3, 100), flat, note)
+    assert (found["state"], found["because"]) == ("not_learning", "D1")
+
+
+def test_the_latest_look_counts_where_a_run_went_on_after_its_last_evaluation() -> None:
+    looks = (("before", 0, 0.3, 200), ("after", 100, 0.5, 200), ("during", 150, 0.2, 200), ("during", 200, 0.1, 200))
+    found = said(noisy(0.5, 0.5, 200, 0.1), evaluations=looks)
+    assert found["held_out"]["after"] == 0.1
+    assert found["state"] == "not_learning"
+    same = (("before", 0, 0.3, 200), ("after", 200, 0.5, 200), ("during", 200, 0.4, 50))
+    assert said(noisy(0.5, 0.5, 200, 0.1), evaluations=same)["held_out"]["after"] == 0.5
 
 
 @settings(max_examples=60, deadline=None)

@@ -48,7 +48,9 @@ def test_a_report_is_made_once_and_stored_with_the_ids_of_its_samples(
         group = groups[one["id"]]
         place = sorted(g.id for g in groups.values() if g.step == group.step).index(group.id)
         assert (group.step, place) == (one["step"], one["group"])
-    assert asked.count(services.get(services.run)) >= 1
+    counted = asked.count(services.get(services.run))
+    assert counted is not None
+    assert counted >= 1
     headline = asked.headline(services.run)
     assert headline is not None
     assert headline["state"] == "not_learning"
@@ -106,3 +108,30 @@ def test_the_end_of_an_earlier_attempt_is_no_report_of_a_run_that_goes_on(servic
     assert asked.report(run.id) == {"run": run.id, "pending": True, "going": True}
     put_result(services.db, run.id, "diagnosis", {**stored, "ended": False, "attempt": 2, "step": 31})
     assert asked.report(run.id)["step"] == 31
+
+
+def test_an_attempt_that_was_killed_is_judged_and_not_told_by_the_report_of_the_one_before(
+    services: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = DiagnosisService(services)
+    stored = asked.report(services.run, wait_s=60)
+    put_result(services.db, services.run, "diagnosis", {**stored, "step": 7, "attempt": 1})
+    from storage.records import RunState
+    from storage.runs import _bump, _locked
+
+    with services.db.begin() as connection:
+        row = _locked(connection, services.run)
+        assert row is not None
+        _bump(connection, row.key, {"state": RunState.FAILED.value})
+    begin_attempt(services.db, services.run, 30, {}, phase="train")
+    with services.db.begin() as connection:
+        row = _locked(connection, services.run)
+        assert row is not None
+        _bump(connection, row.key, {"state": RunState.LOST.value, "ended_at": 5.0})
+    assert asked.headline(services.run) is None
+    made = []
+    real = module.diagnose
+    monkeypatch.setattr(module, "diagnose", lambda *args: made.append(1) or real(*args))
+    report = asked.report(services.run, wait_s=60)
+    assert (len(made), report["attempt"]) == (1, 2)
+    assert report["step"] != 7

@@ -112,6 +112,23 @@ def test_few_prompts_are_named_as_the_cause() -> None:
     assert ("gradient_accumulation_steps", 1, 2) in [(c.field, c.old, c.new) for c in found.reading.change]
 
 
+def test_a_flat_total_over_a_task_that_rises_is_not_called_flat() -> None:
+    rng = np.random.default_rng(3)
+    facts = Facts({}, ("accuracy", "format"), (1.0, 1.0), ((0.0, 1.0), (0.0, 1.0)), 0, True, 400, 5)
+
+    def last(task: np.ndarray) -> str:
+        records = Records(facts)
+        for step, value in enumerate(task, 1):
+            records.add_metrics(step, {"reward": 1.2 + rng.normal(0, 0.02), "rewards/accuracy/mean": float(value)})
+        reading = D1.check(records.window(len(task)))
+        assert reading is not None
+        return reading.level
+
+    noise = rng.normal(0, 0.02, 400)
+    assert last(0.3 + noise) == "fire"
+    assert last(np.linspace(0.3, 0.6, 400) + noise) == "clear"
+
+
 # --- H1 ---
 
 

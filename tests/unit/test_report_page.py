@@ -277,6 +277,20 @@ def test_what_stands_of_the_diagnosis_is_in_the_report(empty: Bench) -> None:
     assert "Nothing stands against this run" in Page(report.html(empty, RUN, "en")).text
 
 
+def test_the_sentence_is_that_of_the_live_page_and_no_older_attempts(empty: Bench) -> None:
+    empty.create(RUN, "judged")
+    empty.end(RUN)
+    said = {
+        "en": "Did not learn: the reward rises, right answers do not.",
+        "ko": "학습되지 않았습니다: 보상만 오릅니다.",
+    }
+    empty.results(RUN, diagnosis={"findings": [], "headline": {"text": said}, "attempt": 1})
+    assert said["en"] in Page(report.html(empty, RUN, "en")).text
+    assert said["ko"] in Page(report.html(empty, RUN, "ko")).text
+    empty.results(RUN, diagnosis={"findings": [], "headline": {"text": said}, "attempt": 2})
+    assert "What the diagnosis found" not in Page(report.html(empty, RUN, "en")).text
+
+
 def test_an_evaluation_and_a_control_have_reports_of_their_own(full: Bench) -> None:
     page = Page(report.html(full, EVALUATION, "en")).text
     assert "How it was evaluated" in page

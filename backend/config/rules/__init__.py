@@ -2,6 +2,7 @@
 
 from backend.config.rules import (
     alerts,
+    attached,
     batch,
     custom,
     data,
@@ -20,6 +21,6 @@ from backend.config.rules import (
 from backend.config.rules.base import RULES, Facts, find_all, run_rules
 
 __all__ = [
-    "RULES", "Facts", "alerts", "batch", "custom", "data", "evaluated", "evaluation", "find_all", "hardware", "logging",
-    "lora", "model", "objective", "reference", "rewards", "run_rules", "training", "vllm",
+    "RULES", "Facts", "alerts", "attached", "batch", "custom", "data", "evaluated", "evaluation", "find_all",
+    "hardware", "logging", "lora", "model", "objective", "reference", "rewards", "run_rules", "training", "vllm",
 ]  # fmt: skip

@@ -3,8 +3,9 @@
 Fires when the gain of the whole run so far is known to .05 of the reward's range (1.96 standard errors) and even its
 upper end is below .05, or when the reward falls for sure (99.9% on one side); and no first part of the run lies surely
 below the rest, the latest third does not rise by itself, held-out accuracy has not risen, and the upper end (99%) of
-the trend would not bring .1 by the planned end (that is slow, not flat). Until the interval is that narrow it cannot
-tell, and says how many steps it needs. Silent at .9 of the range: a solved task is not flat.
+the trend would not bring .1 by the planned end (that is slow, not flat). Silent too where the task's own reward rises
+for sure beside others (99%, first against last steps, as the headline asks it). Until the interval is that narrow it
+cannot tell, and says how many steps it needs. Silent at .9 of the range: a solved task is not flat.
 
 Simulated (tests/unit/test_diagnosis_trends.py, groups of 8, solve rates that differ by prompt with rho .3):
 of 720 runs of 400 steps that rise (.3 to .6 or .4; a fifth of a slow run; within the first 16 steps; saturating) with
@@ -24,6 +25,7 @@ from backend.diagnosis.rules._flat import Trend, trend
 from backend.diagnosis.rules._settings import accumulate, change, more_samples, percent
 from backend.diagnosis.rules._since_start import SOLVED
 from backend.diagnosis.stats import above
+from backend.headline import gain
 from backend.text import Text
 
 DEAD = 0.5  # share of dead groups from which they explain it
@@ -36,12 +38,20 @@ def check(window: Window) -> Reading | None:
     found = trend(window, "total")
     if found is None:
         return unknown()
-    if found.now >= SOLVED or found.rising:
+    if found.now >= SOLVED or found.rising or _task_rises(window):
         return CLEAR
     if not found.flat:
         return unknown(found.need) if found.need else HOLD
     causes = _causes(window)
     return Reading("fire", _text(found), _evidence(found, window), (), tuple(c for c, _ in causes), causes[0][1])
+
+
+def _task_rises(window: Window) -> bool:
+    facts = window.facts
+    if facts.task is None or len(facts.reward_names) < 2:
+        return False
+    found = gain(window.curve(f"rewards/{facts.reward_names[facts.task]}/mean").values)
+    return found is not None and found.sure and found.change > 0
 
 
 def _text(found: Trend) -> Text:

@@ -93,11 +93,11 @@ def _cut(window: Window) -> tuple[Ref, ...]:
 def _causes(window: Window, share: float) -> tuple[list[Blame], float | None]:
     """(ranked causes with their changes, 95th percentile of the length of answers that ended by themselves)."""
     facts, cap = window.facts, _cap(window)
-    cut = [c for c in window.completions if c.truncated]
     ended = [c.tokens for c in window.completions if not c.truncated]
     near = float(np.percentile(ended, 95)) if ended else None
     longer = change(facts, max_completion_length=min(CAP_MOST, cap * 2)) if cap < CAP_MOST else ()
-    answered = sum(bool(answers(c.text)) for c in cut) / max(1, len(cut))
+    readable = [c for group in window.groups if not group.dropped for c in group.completions if c.truncated]
+    answered = sum(bool(answers(c.text)) for c in readable) / max(1, len(readable))
     few_end = len(ended) < NONE * len(window.completions)
     was = _share(start(window))
     found: list[Blame] = []

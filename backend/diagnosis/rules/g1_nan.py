@@ -98,7 +98,7 @@ def _newest(window: Window) -> list[Sampled]:
     held, at = 0, end
     while at > 0 and (held < FEWEST or groups[at - 1].step == groups[at].step):
         at -= 1
-        held += len(groups[at].completions)
+        held += 0 if groups[at].dropped else len(groups[at].completions)
         if held > 4096:
             break
     return groups[at:end] if end and groups[end - 1].step > window.step - CLEAN else []
@@ -107,7 +107,7 @@ def _newest(window: Window) -> list[Sampled]:
 def _repeated(window: Window, groups: list[Sampled]) -> tuple[list[Ref], int]:
     refs, of = [], 0
     for group in groups:
-        for index, one in enumerate(group.completions):
+        for index, one in enumerate(() if group.dropped else group.completions):
             of += 1
             if one.tokens >= TOKENS and repeats(one.text) and not right(window.facts, one):
                 refs.append(group.ref(index))

@@ -86,7 +86,7 @@ def check(window: Window) -> Reading | None:
     if len(scored) < LEAST:
         a_step = len(scored) / max(1, len({group.step for group in groups}))
         return unknown(int(-(-(LEAST - len(scored)) // a_step)) if a_step else None)
-    read = [(group, i) for group, i in floor if group.completions[i].text or group.completions[i].tokens <= 1][-READ:]
+    read = [(group, i) for group, i in floor if not group.dropped][-READ:]
     if not read:
         return HOLD  # the texts have been dropped to save room
     found: list[tuple[Why, Sampled, int]] = [
