@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend import views
@@ -64,7 +64,7 @@ class CompareService:
                     **self._services.view(run.id),
                     "seed": run.config.get("seed"),
                     "group": place[i],
-                    "measured": self._measures.of(self._services, run, _seconds(run)),
+                    "measured": _without_rows(self._measures.of(self._services, run, _seconds(run))),
                     "against": _against(answers[0], answers[i]) if i else None,
                 }
                 for i, run in enumerate(found)
@@ -146,6 +146,11 @@ class CompareService:
             for key, value in row:
                 made[key].append(value)
         return made
+
+
+def _without_rows(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """As `measure` gives it, without the keys of the held-out rows, which only a sweep needs."""
+    return {name: value for name, value in measured.items() if name != "rows"}
 
 
 def _axis(name: str) -> Axis:

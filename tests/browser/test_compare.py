@@ -21,6 +21,7 @@ from tests.browser.conftest import Server, open_page
 from tests.browser.test_access import SPILLS, serious
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> & <b>bold</b>"
+FORMULA = "＝1+1"  # some spreadsheets take the wide sign for one
 PLOT = "#compare-page section[data-name='{}'] .cmp-plot"
 
 
@@ -44,7 +45,8 @@ def runs(server: Server) -> Iterator[Recorded]:
     first, hostile = (load(db, traces / f"high_lr-{seed}.jsonl.gz") for seed in (1, 2))
     other = load(db, PROJECT / "configs" / "recordings" / "learned.jsonl.gz")
     with db.engine.begin() as connection:
-        connection.execute(update(models.run).where(models.run.c.id == hostile).values(name=HOSTILE))
+        for run, name in ((hostile, HOSTILE), (other, FORMULA)):
+            connection.execute(update(models.run).where(models.run.c.id == run).values(name=name))
     db.close()
     yield Recorded(first, hostile, other)
     for run in (first, hostile, other):
@@ -147,6 +149,7 @@ def test_the_axis_changes_and_a_chart_is_a_file(page: Page, server: Server, runs
     single = [row for row in table if row["seeds"] == "1"]
     assert [float(row["time"]) for row in single] == answer["lines"][2]["x"]
     assert [float(row["value"]) for row in single] == answer["lines"][2]["raw"]
+    assert {row["names"] for row in single} == {f"'{FORMULA}"}
     assert {row["runs"] for row in table if row["seeds"] == "2"} == {f"{runs.first} {runs.hostile}"}
 
 

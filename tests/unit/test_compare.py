@@ -20,6 +20,7 @@ from backend.settings import Settings
 from storage.records import Evaluation, EvaluationItem, Run, RunState
 from storage.runs import create_run, transition
 from storage.writer import Writer
+from ui.wire import encode
 
 
 @pytest.fixture
@@ -149,6 +150,7 @@ def test_three_runs_beside_each_other(services: Services) -> None:
         made(services, "three", [0.0, 0.0], seed=1, temperature=0.5),
     ]
     found = services.compare.of([*ids, "nobody", "one"])
+    encode(found)  # it goes out as JSON
     assert [one["id"] for one in found["runs"]] == ids
     assert found["gone"] == ["nobody"]
     assert found["groups"] == [[0, 1], [2]]
