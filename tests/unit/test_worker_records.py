@@ -20,7 +20,7 @@ DONE = Outcome(RunState.SUCCEEDED, None, None)
 
 def attempt(safe: bool, dropped: int = 0, spilled: bool = False) -> Any:
     writer = SimpleNamespace(dropped=dropped, spilled=spilled)
-    return SimpleNamespace(close=lambda: safe, job=SimpleNamespace(writer=writer))
+    return SimpleNamespace(close=lambda state, reason: safe, job=SimpleNamespace(writer=writer))
 
 
 def test_a_run_whose_records_are_nowhere_has_not_succeeded() -> None:
