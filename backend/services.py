@@ -233,7 +233,7 @@ class Services:
         ended, kind = run.ended_at is not None, views.kind_of_run(run.config)
         if kind == "evaluate" and run.state.value == "succeeded":
             return _found(self.evaluation.report(run_id))
-        judged = self.diagnosis.headline(run_id) if kind in ("train", "control") else None
+        judged = self.diagnosis.headline(run_id) if kind in ("train", "control", "attached") else None
         if judged is not None:
             return judged
         return for_run(self.reader, run_id, evaluations, ended, run.stage, kind).to_json()

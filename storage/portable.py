@@ -19,7 +19,7 @@ import os
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -43,6 +43,7 @@ VERSION = 1
 PIECE = 64
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
 LARGEST = 200_000_000  # bytes of a file unpacked: a small one may hold a great many
+SECRET = "alert_webhook"  # a setting that may hold a token
 OWN = frozenset({"id", "key", "run_key", "deleted", "evaluation_id"})
 SIMPLE: Mapping[str, Table] = {"attempt": m.attempt, "event": m.event, "result": m.result}
 
@@ -69,13 +70,15 @@ def dump(db: Database, run_id: str, path: Path, *, groups_every: int = 1) -> int
     return path.stat().st_size
 
 
-def load(db: Database, path: Path) -> str:
+def load(db: Database, path: Path, *, largest: int | None = None, tick: Callable[[], None] | None = None) -> str:
     """Take a file in; the run's id. A run that is there already is left as it is.
 
-    Raises NotARun for a file of another kind, a newer version, or one that was cut, and leaves nothing behind.
+    `largest`: bytes unpacked; who wrote the file itself may allow more. `tick` is called at each line, and what it
+    raises ends the reading. Raises NotARun for a file of another kind, a newer version, or one that was cut, and leaves
+    nothing behind.
     """
     with gzip.open(path, "rb") as packed:
-        lines = _documents(packed)
+        lines = _documents(packed, largest, tick)
         head = next(lines, None)
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise NotARun(f"{path}: not a recorded run")
@@ -187,13 +190,17 @@ def _line(document: dict[str, Any]) -> bytes:
 # --- reading ---
 
 
-def _documents(packed: IO[bytes] | Any) -> Iterator[Any]:
-    read = 0
+def _documents(
+    packed: IO[bytes] | Any, largest: int | None = None, tick: Callable[[], None] | None = None
+) -> Iterator[Any]:
+    read, most = 0, LARGEST if largest is None else largest
     try:
-        while line := packed.readline(LARGEST - read + 1):  # one line may be the whole bomb
+        while line := packed.readline(most - read + 1):  # one line may be the whole bomb
             read += len(line)
-            if read > LARGEST:
-                raise NotARun(f"more than {LARGEST} bytes")
+            if read > most:
+                raise NotARun(f"more than {most} bytes")
+            if tick is not None:
+                tick()
             yield exact(json.loads(line))
     except NotARun:
         raise
@@ -215,7 +222,10 @@ def _sound(row: Mapping[str, Any]) -> str:
 
 
 def _read(connection: Connection, row: Mapping[str, Any], lines: Iterator[dict[str, Any]]) -> None:
-    values = _known(m.run, row) | {"id": row["id"], "deleted": False}
+    config = row["config"]
+    if config.get(SECRET):  # whoever made the file: it is in no row (backend.alerting)
+        config = {**config, SECRET: ""}
+    values = _known(m.run, row) | {"id": row["id"], "deleted": False, "config": config}
     key: int = connection.execute(insert(m.run).values(values).returning(m.run.c.key)).scalar_one()
     curves: dict[tuple[str, str], int] = {}
     evaluation: int | None = None

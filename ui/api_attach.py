@@ -7,7 +7,7 @@ from starlette.routing import BaseRoute
 
 from backend.text import Text
 from ui.door import Door
-from ui.jobs import Jobs
+from ui.jobs import Jobs, Work
 from ui.wire import Call, answer, route
 
 WORK = Jobs(
@@ -17,18 +17,14 @@ WORK = Jobs(
         ko="다른 폴더를 가져오는 중입니다. 끝난 뒤 다시 시도하세요.",
     ),
 )
-READING = Text(en="reading the folder", ko="폴더를 읽는 중")
 
 
 def attach(call: Call) -> Response:
-    """{"path", "name"?} -> a job (ui.jobs) whose answer is AttachService.attach's."""
+    """{"path", "name"?, "groups_every"?} -> a job (ui.jobs) whose answer is AttachService.attach's."""
     path, name = call.text("path") or "", call.text("name") or ""
-    services = call.services
-
-    def work(progress):
-        progress(0, 0, READING)
-        return services.attaching.attach(path, name)
-
+    every = call.body.get("groups_every", 1)
+    attaching = call.services.attaching
+    work: Work = lambda progress: attaching.attach(path, name, groups_every=every, progress=progress)  # noqa: E731
     return answer(WORK.start(work), 202)
 
 
@@ -36,4 +32,5 @@ def routes(services: Door) -> list[BaseRoute]:
     return [
         route(services, "/api/attach", attach, "POST"),
         route(services, "/api/attach/jobs/{job}", lambda c: WORK.get(c.request.path_params["job"])),
+        route(services, "/api/attach/jobs/{job}/stop", lambda c: WORK.stop(c.request.path_params["job"]), "POST"),
     ]

@@ -53,7 +53,7 @@ CLOSED = frozenset(
         "POST /api/data/make", "POST /api/data/best_of", "GET /api/data/tasks",
         "POST /api/custom/look", "POST /api/custom/test", "POST /api/custom/save", "GET /api/custom/rewards/{name}",
         "DELETE /api/custom/rewards/{name}",
-        "POST /api/attach", "GET /api/attach/jobs/{job}",
+        "POST /api/attach", "GET /api/attach/jobs/{job}", "POST /api/attach/jobs/{job}/stop",
         "POST /api/lab/probe/{run_id}/filter", "POST /api/chat/free",
     }
 )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,23 @@ from storage.portable import FORMAT, VERSION
 from storage.portable_json import plain
 from storage.records import Generation
 
+LARGEST = 2_000_000_000  # bytes of the document: the groups of two or three million short answers
+
+
+class TooLarge(Exception):
+    """There is more in the folder than is taken in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Which groups are kept: those of every n-th step, and of the first and the last one."""
+
+    every: int = 1
+    ends: tuple[int, ...] = ()
+
+    def has(self, step: int) -> bool:
+        return step % self.every == 0 or step in self.ends
+
 
 def write(
     path: Path,
@@ -22,19 +41,27 @@ def write(
     generations: Iterable[Generation],
     results: Mapping[str, Mapping[str, Any]],
     at: float,
+    keep: Keep,
 ) -> None:
-    """`run`: the columns of its row; `at`: when everything is said to have been recorded (seconds since the epoch)."""
-    lines = 1
+    """`run`: the columns of its row; `at`: when everything is said to have been recorded (seconds since the epoch).
+
+    The generations are written as they come. Raises TooLarge above LARGEST bytes.
+    """
+    lines = size = 0
     with gzip.open(path, "wb", compresslevel=1) as out:
-        out.write(_line({"format": FORMAT, "version": VERSION, "groups_every": 1, "run": dict(run)}))
-        for document in _documents(history, generations, results, at):
-            out.write(_line(document))
+        head = {"format": FORMAT, "version": VERSION, "groups_every": keep.every, "run": dict(run)}
+        for document in chain([head], _documents(history, generations, results, at, keep)):
+            line = _line(document)
+            size += len(line)
+            if size > LARGEST:
+                raise TooLarge(size)
+            out.write(line)
             lines += 1
         out.write(_line({"is": "end", "lines": lines}))
 
 
 def _documents(
-    history: History, generations: Iterable[Generation], results: Mapping[str, Mapping[str, Any]], at: float
+    history: History, generations: Iterable[Generation], results: Mapping[str, Mapping[str, Any]], at: float, keep: Keep
 ) -> Iterator[dict[str, Any]]:
     yield {
         "is": "attempt", "number": 1, "phase": "train", "resume_step": 0, "started_at": at, "changed": {},
@@ -45,7 +72,8 @@ def _documents(
         count = SignalCount(extremes)
         for group in generation.groups:
             count.add([c.total for c in group.completions])
-            yield _group(generation, group)
+            if keep.has(generation.step):
+                yield _group(generation, group)
         signal[generation.step] = count.shares()
     for (phase, name), points in _curves(history, signal).items():
         steps, values = zip(*sorted(points.items()), strict=True)

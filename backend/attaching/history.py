@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.attaching.folder import LARGEST_JSON
+from backend.attaching.folder import LARGEST_JSON, number, whole
 from backend.errors import Refused
 from backend.text import Text
 
@@ -20,6 +20,8 @@ NOT_METRICS = frozenset({"step", "global_step", "_step", "_timestamp", "_runtime
 STEP_KEYS = ("step", "global_step", "_step", "train/global_step")
 PREFIXES = ("train/", "eval/")
 LONGEST_LINE = 1_000_000
+LONGEST_NAME = 200
+LONGEST_TRAINING = 1e9  # seconds: thirty years
 
 
 @dataclass(slots=True)
@@ -37,7 +39,8 @@ class History:
     @property
     def took_s(self) -> float:
         """Seconds of the training: as its last entry says, else the sum of its steps' times."""
-        return self.seconds or sum(v for _, v in self.series("train", "step_time") if math.isfinite(v))
+        said = self.seconds or sum(v for _, v in self.series("train", "step_time") if math.isfinite(v))
+        return said if 0 <= said <= LONGEST_TRAINING else 0.0
 
     def series(self, phase: Phase, name: str) -> list[tuple[int, float]]:
         return [(step, values[name]) for step, p, values in self.rows if p == phase and name in values]
@@ -103,7 +106,7 @@ def of_entries(entries: Iterable[Any]) -> History:
             found.skipped += 1
             continue
         values = dict(_numbers(entry))
-        given = next((entry[key] for key in STEP_KEYS if _whole(entry.get(key))), None)
+        given = next((entry[key] for key in STEP_KEYS if whole(entry.get(key))), None)
         if "train_runtime" in values:
             found.seconds = values["train_runtime"]
             values = {name: value for name, value in values.items() if name not in SUMMARY}
@@ -118,10 +121,6 @@ def of_entries(entries: Iterable[Any]) -> History:
     return found
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
-
-
 def _numbers(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for key, value in entry.items():
         name = str(key)
@@ -132,10 +131,11 @@ def _numbers(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
                 value = float(value)
             except ValueError:
                 continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or name in NOT_METRICS:
+        found = number(value)
+        if found is None or name in NOT_METRICS or len(name) > LONGEST_NAME:
             continue
         for prefix in PREFIXES:
             if name.startswith(prefix):
                 name = ("eval_" if prefix == "eval/" else "") + name[len(prefix) :]
         if name not in ("global_step",):
-            yield name, float(value)
+            yield name, found

@@ -3,18 +3,28 @@
 TRL writes no token counts. They come from the tokenizer beside the weights where there is one; else from the length of
 the texts, so that their mean is the logged completions/mean_length. The truncated ones are the longest, as many as the
 logged completions/clipped_ratio says: every truncated completion has the full length, and none is longer.
+
+Neither does it write where a group ends. num_generations counts where it was given; else it is the greatest common
+divisor of how many rows in a row have the same prompt, over the first files: two groups of one prompt that stand side
+by side are no group of twice the size. Where all of them stand so (a training on a few prompts), the advantages tell
+more: within a group an advantage is the total less the group's mean, times a number that is the same for all
+(1, 1/std of the group or of the batch: TRL's scale_rewards). The largest divisor for which that holds in every group is
+taken. Where it holds for none (multi_objective_aggregation="normalize_then_sum"), the common divisor stays.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from backend.attaching.folder import step_of
+import numpy as np
+
+from backend.attaching.folder import number, step_of
 from backend.attaching.history import History
 from backend.data import read_parquet
 from backend.workers.capture import completion_text, prompt_text, stable_id, truth_text
@@ -22,6 +32,9 @@ from backend.workers.reward_calls import weighted_total
 from storage.records import Completion, Generation, Group
 
 FIXED = ("step", "prompt", "completion", "advantage")
+FIRST = 8  # files with rows that are looked at beforehand
+LONGEST = 1e7  # tokens: no mean length is larger
+Rows = Sequence[Mapping[str, Any]]
 TRUTHS = ("ground_truth", "solution", "answer", "target", "gold")
 
 
@@ -36,22 +49,49 @@ class Sampling:
     group_size: int | None = None
 
 
-def columns(files: Sequence[Path]) -> list[str]:
-    """The columns of the first file that holds a row, in order."""
-    return next((list(rows[0]) for path in files for _, rows in read_parquet.read_many([path]) if rows), [])
-
-
-def generations(files: Sequence[Path], sampling: Sampling) -> Iterator[Generation]:
-    """The generation in each file; empty ones are left out. Raises Refused, in words, for a broken one."""
-    for path, rows in read_parquet.read_many(files):
+def first_files(files: Sequence[Path]) -> list[list[dict[str, Any]]]:
+    """The rows of the first files that hold any."""
+    found: list[list[dict[str, Any]]] = []
+    for _, rows in read_parquet.read_many(files):
         if rows:
+            found.append(rows)
+        if len(found) == FIRST:
+            break
+    return found
+
+
+def generations(
+    files: Sequence[Path], sampling: Sampling, heard: Callable[[int, int], None] | None = None
+) -> Iterator[Generation]:
+    """The generation in each file, one at a time in memory; empty ones are left out, and what the file before holds
+    already: TRL writes its last generation at each log, also where several steps learn from one generation.
+
+    `heard(done, of)` is called before each file; what it raises ends the reading. Raises Refused, in words, for a
+    broken file.
+    """
+    before: Rows = ()
+    for done, (path, rows) in enumerate(read_parquet.read_many(files)):
+        if heard is not None:
+            heard(done, len(files))
+        if rows and not _again(before, rows):
             yield _generation(path, rows, sampling)
+        before = rows or before
+
+
+def _again(before: Rows, rows: Rows) -> bool:
+    """Whether it is the same generation: of a single prompt the same answers may also come by chance."""
+    prompts = {_key(row) for row in rows}
+    same = ("prompt", "completion", "advantage")
+    return (
+        len(prompts) > 1
+        and len(before) == len(rows)
+        and all(a.get(name) == b.get(name) for a, b in zip(before, rows, strict=True) for name in same)
+    )
 
 
 def _generation(path: Path, rows: Sequence[dict[str, Any]], sampling: Sampling) -> Generation:
-    step = rows[0].get("step")
-    step = step if isinstance(step, int) and step >= 0 else max(0, step_of(path))
-    texts = [completion_text(row.get("completion") or "") for row in rows]
+    step = step_of(path)
+    texts = [_text(row.get("completion")) for row in rows]
     tokens, cut = _lengths(texts, step, sampling)
     groups, start = [], 0
     for size in _sizes(rows, sampling.group_size):
@@ -63,11 +103,49 @@ def _generation(path: Path, rows: Sequence[dict[str, Any]], sampling: Sampling) 
     return Generation(step, "train", sampling.reward_names, tuple(groups))
 
 
-def _sizes(rows: Sequence[Mapping[str, Any]], fixed: int | None) -> list[int]:
-    """How many completions each group has: `fixed`, where it fits, else as many as have the same prompt in a row."""
-    if fixed and len(rows) % fixed == 0:
-        return [fixed] * (len(rows) // fixed)
-    return [len(list(same)) for _, same in groupby(json.dumps(r.get("prompt"), sort_keys=True) for r in rows)]
+def _key(row: Mapping[str, Any]) -> str:
+    return json.dumps(row.get("prompt"), sort_keys=True)
+
+
+def _runs(rows: Rows) -> list[int]:
+    """How many rows in a row have the same prompt."""
+    return [len(list(same)) for _, same in groupby(map(_key, rows))]
+
+
+def _sizes(rows: Rows, fixed: int | None) -> list[int]:
+    """How many completions each group has: as many as have the same prompt in a row, in pieces of `fixed`."""
+    found: list[int] = []
+    for run in _runs(rows):
+        whole, rest = divmod(run, fixed) if fixed else (0, run)
+        found += [fixed or 0] * whole + [rest] * (rest > 0)
+    return found
+
+
+def group_size(files: Sequence[Rows], names: Sequence[str], weights: Sequence[float]) -> int | None:
+    """num_generations by the rule at the head of this module; None where no size of 2 or more fits."""
+    common = math.gcd(*(run for rows in files for run in _runs(rows)))
+    if common < 2:
+        return None
+    flat = [row for rows in files for row in rows]  # every file is a multiple of `common`, so of its divisors
+    advantages = np.array([_number(row.get("advantage")) for row in flat])
+    scores = ([_score(row.get(name)) for name in names] for row in flat)
+    totals = np.array([_number(weighted_total(each, weights)) for each in scores])
+    sizes = [size for size in range(common, 1, -1) if common % size == 0]
+    return next((size for size in sizes if _told_by(totals.reshape(-1, size), advantages.reshape(-1, size))), common)
+
+
+def _told_by(totals: np.ndarray, advantages: np.ndarray) -> bool:
+    """Whether each row of advantages is a multiple, not less than 0, of the same row of totals less its mean; rows with
+    what is no number tell nothing."""
+    known = np.isfinite(totals).all(axis=1) & np.isfinite(advantages).all(axis=1)
+    x, y = totals[known], advantages[known]
+    x = x - x.mean(axis=1, keepdims=True)
+    square = (x * x).sum(axis=1)
+    slope = np.where(square > 1e-12, np.maximum((x * y).sum(axis=1), 0) / np.maximum(square, 1e-12), 0)
+    largest = np.abs(y).max(axis=1, initial=0)
+    off = np.abs(y - slope[:, None] * x).max(axis=1, initial=0)
+    silent = (largest < 1e-6) & (np.abs(x).max(axis=1, initial=0) > 1e-3)  # totals differ, and nothing came of it
+    return not (silent | (off > 1e-3 * largest + 1e-4)).any()
 
 
 def _lengths(texts: Sequence[str], step: int, sampling: Sampling) -> tuple[list[int], frozenset[int]]:
@@ -79,10 +157,12 @@ def _lengths(texts: Sequence[str], step: int, sampling: Sampling) -> tuple[list[
     else:
         letters = sum(map(len, texts))
         mean = logged["mean_length"].get(step)
-        a_token = letters / (mean * len(texts)) if mean and letters else 4.0  # characters of English text a token
+        told = mean is not None and 0 < mean <= LONGEST and letters
+        a_token = letters / (mean * len(texts)) if mean and told else 4.0  # characters of English text a token
         tokens = [round(len(text) / a_token) for text in texts]
-    clipped = round(logged["clipped_ratio"].get(step, 0.0) * len(texts))
-    longest = sorted(range(len(texts)), key=lambda i: -tokens[i])[: max(0, min(clipped, len(texts)))]
+    share = logged["clipped_ratio"].get(step, 0.0)
+    clipped = round(min(1.0, share) * len(texts)) if share > 0 else 0  # a NaN is not above 0
+    longest = sorted(range(len(texts)), key=lambda i: -tokens[i])[:clipped]
     cut = frozenset(longest)
     if sampling.count is not None:  # the text of a completion that ended is without its end token
         tokens = [n + (i not in cut) for i, n in enumerate(tokens)]
@@ -102,9 +182,20 @@ def _completion(row: Mapping[str, Any], text: str, tokens: int, cut: bool, sampl
     return Completion(text, tokens, cut, rewards, weighted_total(rewards, sampling.weights), advantage)
 
 
+def _text(completion: Any) -> str:
+    """As the model wrote it; what is neither a text nor messages as its JSON."""
+    sound = isinstance(completion, list) and all(isinstance(each, dict) for each in completion) and completion
+    if isinstance(completion, str) or sound:
+        return completion_text(completion)
+    return json.dumps(completion, ensure_ascii=False) if completion else ""
+
+
+def _number(value: Any) -> float:
+    return float("nan") if (found := _score(value)) is None else found
+
+
 def _score(value: Any) -> float | None:
     if isinstance(value, str) and value in ("inf", "-inf"):  # as the child writes them
         return float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        return None
-    return float(value)
+    found = number(value)
+    return None if found is None or found != found else found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.attaching import document, samples
-from backend.attaching.folder import Folder, look, read_json
+from backend.attaching.folder import Folder, look, read_json, step_of
 from backend.attaching.history import History, of_log, of_state
 from backend.attaching.samples import Sampling
 from backend.attaching.settings import reward_names, reward_weights, settings
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from backend.services import Services
 
 RESULT = "attached"
+LONGEST_NAME = 200
+MOST_EVERY = 1_000_000
+# What says what a run is, and whom it tells. An attached one is what it is, and the address of alerts stands in no row
+# (backend.alerting).
+NOT_TAKEN = frozenset(
+    {"alert_webhook", "stop_on", "attached", "name", "stages", "evaluation", "control_of", "shuffle_rewards"}
+)
+READING = Text(en="reading the folder", ko="폴더를 읽는 중")
+STORING = Text(en="storing", ko="저장하는 중")
+Progress = Callable[[int, int, Text], None]
 
 
 class AttachService:
@@ -33,22 +44,51 @@ class AttachService:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    def attach(self, path: str, name: str = "", given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def attach(
+        self,
+        path: str,
+        name: str = "",
+        given: Mapping[str, Any] | None = None,
+        *,
+        groups_every: int = 1,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
         """Take in an output_dir with trainer_state.json and completions/*.parquet, or a log in JSON lines.
 
         `given`: settings that the files do not tell (temperature, loss_type, ...), as fields of RunConfig; they count
-        before what the files say. The same folder taken in again is a run of its own. Returns {"run", "name", "steps",
-        "groups", "completions", "told", "guessed"}: `told` and `guessed` are texts. Raises NotFound and Refused.
+        before what the files say. `groups_every`: only the groups of every n-th step, and of the first and last one,
+        are kept. `progress(done, of, what)` is called between files; what it raises ends the work and leaves nothing.
+        The same folder taken in again is a run of its own. Returns {"run", "name", "steps", "groups", "completions",
+        "notes"}; notes are texts. Raises NotFound and Refused.
         """
-        where = Path(path).expanduser().resolve()
+        if type(groups_every) is not int or not 1 <= groups_every <= MOST_EVERY:
+            raise Refused(
+                Text(
+                    en=f"groups_every={groups_every!r:.80} must be a whole number from 1 to {MOST_EVERY:,}",
+                    ko=f"groups_every={groups_every!r:.80}: 1에서 {MOST_EVERY:,} 사이의 정수여야 합니다",
+                )
+            )
+        where = _where(path)
+        named = _name(name, where)
+        try:
+            return self._attach(where, named, given or {}, groups_every, progress or (lambda *_: None))
+        except (OSError, RecursionError) as error:  # no right to read it, a disk that is gone, a loop of links
+            raise Refused(
+                Text(en=f"{where}: cannot be read ({error})", ko=f"{where}: 읽을 수 없습니다({error})")
+            ) from error
+
+    def _attach(
+        self, where: Path, name: str, given: Mapping[str, Any], groups_every: int, progress: Progress
+    ) -> dict[str, Any]:
+        progress(0, 0, READING)
         found = look(where)
-        known = _sound(given or {})
+        known, dropped = _sound(given)
         history, state = _history(found)
-        columns = samples.columns(found.completions)
-        names = reward_names(history, columns)
+        first = samples.first_files(found.completions)
+        names = reward_names(history, list(first[0][0]) if first else [])
         adapter = read_json(found.adapter) if found.adapter else {}
         config = settings(state, adapter, history, names, None) | known
-        config = {**config, "attached": str(where), "name": name or where.name or "attached"}
+        config = {**config, "attached": str(where), "name": name}
         weights, borne_out = reward_weights(history, names)
         weights = tuple(config.get("reward_weights") or weights)
         if len(weights) != len(names):
@@ -58,26 +98,39 @@ class AttachService:
                     ko=f"reward_weights: 보상 {len(names)}개({', '.join(names)})에 값이 {len(weights)}개입니다",
                 )
             )
+        guessed = None
+        if "num_generations" not in config and (guessed := samples.group_size(first, names, weights)):
+            config["num_generations"] = guessed
+        del first
         count = _tokenizer(found.tokenizer)
         sampling = Sampling(names, weights, history, count, config.get("num_generations"))
-        counted = Counted()
         told = {
             "path": str(where),
             "weights_fit": borne_out,
             "tokens": "tokenizer" if count else "estimated" if found.completions else "none",
             "state": found.state is not None,
             "skipped_lines": history.skipped,
+            "guessed_num_generations": guessed,
+            "groups_every": groups_every,
         }
+        steps = [step_of(file) for file in found.completions]
+        keep = document.Keep(groups_every, tuple(steps[:1] + steps[-1:]))
+        counted = Counted(keep)
+        run_id, row = self._row(found, config, history, names, max(steps, default=0))
         with tempfile.TemporaryDirectory(prefix="attach-", dir=self._services.settings.home) as scratch:
             file = Path(scratch) / "run.jsonl.gz"
-            # The groups come first in the file, so that what they tell (G) can stand in the head.
-            generations = list(counted.over(samples.generations(found.completions, sampling)))
-            if counted.size and "num_generations" not in config:
-                config["num_generations"] = counted.size
-            run_id, row = self._row(found, config, history, names, counted)
-            document.write(file, row, history, generations, {RESULT: told}, row["created_at"])
+            generations = samples.generations(found.completions, sampling, lambda i, n: progress(i, n, READING))
             try:
-                portable.load(self._services.db, file)
+                document.write(
+                    file, row, history, counted.over(generations), {RESULT: told}, row["created_at"], keep
+                )  # fmt: skip
+            except document.TooLarge as error:
+                raise _too_large(where, groups_every, counted.files, len(steps)) from error
+            n = len(steps)
+            try:
+                portable.load(
+                    self._services.db, file, largest=2 * document.LARGEST, tick=lambda: progress(n, n, STORING)
+                )
             except portable.NotARun as error:
                 raise Refused(
                     Text(en=f"{where}: it cannot be taken in ({error})", ko=f"{where}: 가져올 수 없습니다({error})")
@@ -89,20 +142,20 @@ class AttachService:
             "steps": row["last_step"],
             "groups": counted.groups,
             "completions": counted.completions,
-            "notes": [note.to_json() for note in _notes(told, found, names)],
+            "notes": [note.to_json() for note in _notes(told, found, names, dropped)],
         }
 
     def _row(
-        self, found: Folder, config: dict[str, Any], history: History, names: Sequence[str], counted: Counted
+        self, found: Folder, config: dict[str, Any], history: History, names: Sequence[str], last: int
     ) -> tuple[str, dict[str, Any]]:
         from backend.config import schema
 
         known = schema.RunConfig.model_fields
         unknown = sorted(set(config) - set(known))
         if unknown:
-            raise Refused(Text(en=f"{unknown[0]}: no such setting", ko=f"{unknown[0]}: 그런 설정이 없습니다"))
+            raise Refused(Text(en=f"{unknown[0]:.80}: no such setting", ko=f"{unknown[0]:.80}: 그런 설정이 없습니다"))
         changed = (found.state or found.path).stat().st_mtime
-        last = max(history.last_step, counted.last_step)
+        last = max(history.last_step, last)
         run_id = new_id()
         taken = {run.name for run in self._services.reader.runs()}
         name, number = str(config["name"]), 2
@@ -113,37 +166,79 @@ class AttachService:
             "id": run_id, "name": name, "state": str(RunState.SUCCEEDED), "reason": None,
             "config": {**config, "name": name}, "preset": None, "created_at": changed,
             "started_at": changed - history.took_s, "ended_at": changed, "attempt": 1, "revision": 1,
-            "stage": "grpo", "stage_step": last, "stage_total": total, "last_step": last,
-            "total_steps": total if isinstance(total, int) and total > 0 else last, "step_at": changed, "eta_s": None,
-            "stop_requested": None, "log_tail": None, "reward_names": list(names),
+            "stage": "grpo", "stage_step": last, "stage_total": total if isinstance(total, int) else None,
+            "last_step": last, "total_steps": total if isinstance(total, int) and total > 0 else last,
+            "step_at": changed, "eta_s": None, "stop_requested": None, "log_tail": None, "reward_names": list(names),
         }  # fmt: skip
         return run_id, row
 
 
-def _sound(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Given settings as their fields' types, old names of TRL's as today's. Refused, with every one that is wrong."""
+def _where(path: str) -> Path:
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a home of nobody, a loop of links
+        raise Refused(
+            Text(en=f"{path!r:.200} is no path ({error})", ko=f"{path!r:.200}: 경로가 아닙니다({error})")
+        ) from error
+
+
+def _name(given: str, where: Path) -> str:
+    """The run's name: as given, else the folder's. Raises Refused for one that no list could show."""
+    if given and (len(given) > LONGEST_NAME or not given.isprintable()):
+        raise Refused(
+            Text(
+                en=f"name: at most {LONGEST_NAME} characters, none of them a control character",
+                ko=f"name: {LONGEST_NAME}자 이하여야 하며 제어 문자는 쓸 수 없습니다",
+            )
+        )
+    of_folder = "".join(letter if letter.isprintable() else "_" for letter in where.name[:LONGEST_NAME])
+    return given or of_folder or "attached"
+
+
+def _too_large(where: Path, every: int, done: int, of: int) -> Refused:
+    """After `done` of `of` files it was full: what would fit."""
+    more = every * max(2, math.ceil(1.2 * of / max(1, done)))
+    gb = f"{document.LARGEST / 1e9:g}"
+    return Refused(
+        Text(
+            en=f"{where}: more than {gb} GB of completions. Take in the groups of every {more}-th step: "
+            f"attach --groups-every {more} (the curves stay whole).",
+            ko=f"{where}: 생성 답이 {gb} GB를 넘습니다. {more}스텝마다 하나씩만 가져오세요: "
+            f"attach --groups-every {more} (곡선은 모두 유지됩니다).",
+        )
+    )
+
+
+def _sound(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """(given settings as their fields' types, old names of TRL's as today's; names of those that no attached run has).
+
+    Refused, with every one that is wrong."""
     values, _, problems = translate(given)
+    dropped = sorted(name for name, value in values.items() if name in NOT_TAKEN and value)
     known = {}
     for name, value in values.items():
+        if name in NOT_TAKEN:
+            continue
         known[name], problem = coerce(name, value)
         problems += [problem] if problem else []
     if problems:
         require_ok(Check(None, problems, [], None))
-    return known
+    return known, dropped
 
 
 class Counted:
-    """Counts what passes."""
+    """Counts the files that pass, and what is kept of them."""
 
-    def __init__(self) -> None:
-        self.groups = self.completions = self.last_step = self.size = 0
+    def __init__(self, keep: document.Keep) -> None:
+        self._keep = keep
+        self.groups = self.completions = self.files = 0
 
     def over(self, generations: Iterator[Generation]) -> Iterator[Generation]:
         for one in generations:
-            self.groups += len(one.groups)
-            self.completions += sum(len(group.completions) for group in one.groups)
-            self.last_step = max(self.last_step, one.step)
-            self.size = self.size or len(one.groups[0].completions)
+            self.files += 1
+            if self._keep.has(one.step):
+                self.groups += len(one.groups)
+                self.completions += sum(len(group.completions) for group in one.groups)
             yield one
 
 
@@ -176,7 +271,25 @@ def _tokenizer(path: Path | None) -> Callable[[Sequence[str]], list[int]] | None
     return lambda texts: [len(found.ids) for found in made.encode_batch(list(texts), add_special_tokens=False)]
 
 
-def _notes(told: Mapping[str, Any], found: Folder, names: Sequence[str]) -> Iterator[Text]:
+def _notes(told: Mapping[str, Any], found: Folder, names: Sequence[str], dropped: Sequence[str]) -> Iterator[Text]:
+    if dropped:
+        listed = ", ".join(dropped)
+        yield Text(
+            en=f"left out: {listed}. A run that was trained elsewhere has none of these, and alerts nobody",
+            ko=f"제외한 설정: {listed}. 외부에서 학습한 실행에는 쓰이지 않으며 알림도 보내지 않습니다",
+        )
+    if size := told["guessed_num_generations"]:
+        yield Text(
+            en=f"num_generations is taken as {size}, from rows of the same prompt and their advantages; if it was "
+            "another: --set num_generations=N",
+            ko=f"같은 프롬프트의 행과 어드밴티지로 num_generations를 {size}(으)로 보았습니다. 다르면 "
+            "--set num_generations=N으로 지정하세요",
+        )
+    if (every := told["groups_every"]) > 1:
+        yield Text(
+            en=f"groups of every {every}-th step are kept; the curves are whole",
+            ko=f"{every}스텝마다 하나씩 그룹을 저장했습니다. 곡선은 모두 있습니다",
+        )
     if told["tokens"] == "estimated":
         yield Text(
             en="token counts are estimated from the texts: there is no tokenizer.json in the folder",

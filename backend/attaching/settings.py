@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from backend.attaching.history import History
+from backend.config.coerce import coerce
 
 REWARD = re.compile(r"rewards/(.+)/mean")
+LONGEST_MODEL = 1000
 RESIDUAL = 1e-3  # of the logged reward: more, and the weights do not explain it
 
 
@@ -67,18 +69,24 @@ def settings(
         ("save_steps", "save_steps"),
         ("num_train_epochs", "num_train_epochs"),
     ):
-        if isinstance(state.get(key), int | float) and not isinstance(state.get(key), bool):
-            found[field] = state[key]
+        found |= _told(field, state.get(key))
     if adapter:
         found["peft"] = "lora"
         for field, key in (("lora_r", "r"), ("lora_alpha", "lora_alpha"), ("lora_dropout", "lora_dropout")):
-            if isinstance(adapter.get(key), int | float):
-                found[field] = adapter[key]
-        if isinstance(adapter.get("base_model_name_or_path"), str):
-            found["model"] = adapter["base_model_name_or_path"]
+            found |= _told(field, adapter.get(key))
+        model = adapter.get("base_model_name_or_path")
+        found |= _told("model", model) if isinstance(model, str) and len(model) <= LONGEST_MODEL else {}
     rates = [value for _, value in history.series("train", "learning_rate") if np.isfinite(value)]
     if rates:
-        found["learning_rate"] = max(rates)
+        found |= _told("learning_rate", max(rates))
     if group_size:
         found["num_generations"] = group_size
     return found
+
+
+def _told(field: str, value: Any) -> dict[str, Any]:
+    """The field with what a file says of it, nothing where that is no value for it: files are not always as written."""
+    if value is None:
+        return {}
+    known, problem = coerce(field, value)
+    return {} if problem else {field: known}

@@ -14,7 +14,7 @@ def attach(args: argparse.Namespace, out: Output) -> int:
     read = config.load_file(Path(args.config)) if args.config else None
     given = config.merge(None, read, config.parse_sets(args.set))
     services = open_services(args)
-    found = services.attaching.attach(args.path, args.name, given)
+    found = services.attaching.attach(args.path, args.name, given, groups_every=args.groups_every)
     lines = [f"{found['run']}  {found['name']}: {found['steps']:,} steps, {found['completions']:,} completions"]
     lines += [f"note: {note['en']}" for note in found["notes"]]
     out.answer(found, [*lines, f"next: python -m backend diagnose {found['run']}"])

@@ -12,9 +12,12 @@ import base64
 import json
 import math
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import Any
+
+from backend.killable.child import die_with_parent
 
 BATCH = 64  # rows decoded at a time: a column of dictionary codes may stand for far more than the footer says
 
@@ -38,6 +41,8 @@ def plain(value: Any, top: bool = False) -> Any:
 
 
 def main(paths: list[Path], memory_mb: int) -> int:
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        die_with_parent(0)  # whoever asked holds the other end; a file on a disk that is gone blocks for ever
     limit_memory(memory_mb)
     for path in paths:
         one(path)

@@ -12,6 +12,7 @@ TEXTS: dict[str, Text] = {
     "kind.control": Text("control run (rewards shuffled)", "대조 실행 (보상 섞음)"),
     "kind.probe": Text("probe", "탐색"),
     "kind.evaluate": Text("evaluation", "평가"),
+    "kind.attached": Text("GRPO run, trained elsewhere", "외부에서 한 GRPO 학습"),
     "state.queued": Text("queued", "대기 중"),
     "state.starting": Text("starting", "시작하는 중"),
     "state.running": Text("running", "실행 중"),
