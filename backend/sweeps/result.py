@@ -28,7 +28,8 @@ def settings(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if row["state"] == "succeeded" and row["measures"] is not None:
             one["done"] += 1
             one["of"].append(row["measures"])
-    return [{**one, **together(one.pop("of"))} for one in found.values()]
+    runs = [one.pop("of") for one in found.values()]
+    return [{**one, **together(of)} for one, of in zip(found.values(), runs, strict=True)]
 
 
 def best(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
