@@ -272,8 +272,10 @@ def test_a_copy_is_the_text_of_the_model(browser: Browser, server: Server, run: 
     page.context.close()
 
 
-def test_from_a_point_of_a_chart_to_the_samples_of_its_step(page: Page, server: Server, run: str) -> None:
-    page.goto(f"{server.url}?run={run}&tab=live&lang=en")
+def click_a_point(page: Page, server: Server, run: str, language: str = "en") -> None:
+    """The fifth point of the reward's curve."""
+    page.goto(f"{server.url}?run={run}&tab=live&lang={language}")
+    page.locator("#chart-reward").scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('#chart-reward .nsewdrag')")
     place = page.evaluate(
         "(() => { const p = document.getElementById('chart-reward'), a = p._fullLayout;"
@@ -284,6 +286,22 @@ def test_from_a_point_of_a_chart_to_the_samples_of_its_step(page: Page, server: 
     page.mouse.move(*place)
     page.mouse.click(*place)
     page.wait_for_selector("#live-picked:visible")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_a_point_offers_is_whole_on_a_telephone(page: Page, server: Server, run: str, language: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    click_a_point(page, server, run, language)
+    assert page.locator("#live-picked > *:visible").count() == 4
+    cut = """(nodes) => nodes.filter((node) => {
+      const own = node.getBoundingClientRect(), box = node.closest('.plot-box').getBoundingClientRect();
+      return own.left < box.left || own.right > box.right;
+    }).map((node) => node.textContent)"""
+    assert page.locator("#live-picked, #live-picked > *").evaluate_all(cut) == []
+
+
+def test_from_a_point_of_a_chart_to_the_samples_of_its_step(page: Page, server: Server, run: str) -> None:
+    click_a_point(page, server, run)
     step = address(page)["step"]
     assert page.locator("#live-picked b").inner_text() == f"Step {step}"
     page.click("#picked-groups")

@@ -29,6 +29,7 @@ export class Picked {
     this.all.href = state.link({ tab: 'samples', step });
     box.append(this.root);
     this.root.hidden = false;
+    this.root.style.left = '4px'; // as wide as it likes to be, wherever it stood before
     const most = box.clientWidth - this.root.offsetWidth - 4;
     this.root.style.left = `${Math.max(4, Math.min(most, left - this.root.offsetWidth / 2))}px`;
   }

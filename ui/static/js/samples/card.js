@@ -9,7 +9,8 @@ import { figure, mark, real, rewardName, signedFigure } from './parts.js';
 import { characters, marks } from './text.js';
 
 const FIRST = 6000; // characters of a text before "more"
-const shown = ({ en, ko }) => ({ en: visible(en), ko: visible(ko) }); // a reason may quote a completion
+// A reason may quote a completion. One that is the same in both languages is in a reward's own words.
+const shown = ({ en, ko }) => ({ en: visible(en), ko: visible(ko) });
 
 export class Card {
   /** `view`: {run, group, one, rank, scale: {rewards: most by reward, advantage: most}, mode, both}. */
@@ -62,7 +63,7 @@ export class Card {
           h('b', { class: 'num' }, value === null ? h('span', { class: 'muted', t: 'samples.not_scored' }) : figure(one.rewards[at]))),
         extracted === null && reason === null ? null : h('dd', { class: 's-why caption' },
           extracted === null ? null : [h('span', { t: 'samples.read' }), ' ', h('span', { class: 'mono s-extracted' }, plain(extracted, h, 400)), ' '],
-          reason === null ? null : h('span', { t: shown(reason) })));
+          reason === null ? null : h('span', { data: reason.en === reason.ko ? { exact: '' } : {}, t: shown(reason) })));
     }));
   }
 
