@@ -107,7 +107,7 @@ def test_every_kind_of_run_has_its_word_and_the_report_is_made(services: Service
         for lang, word in (("en", "trained elsewhere"), ("ko", "외부에서 한 GRPO 학습")):
             assert word in services.exports.document(run, "report", lang)[1]
         assert services.exports.document(run, "card")[1]
-        said = services.diagnosis.report(run)["headline"]["text"]
+        said = services.diagnosis.again(run, wait_s=None)["headline"]["text"]
         assert services.headline(run)["text"] == said, "the page says what the diagnosis says"
 
 
