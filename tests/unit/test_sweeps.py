@@ -270,7 +270,7 @@ def width(one: dict[str, Any]) -> float:
     return one["high"] - one["low"]
 
 
-def test_held_outthat_several_seeds_were_asked_are_counted_once() -> None:
+def test_rows_that_several_seeds_were_asked_are_counted_once() -> None:
     """Seeds that agree on the same rows say nothing of other rows; seeds with rows of their own do."""
     held_out, others = list(range(100)), list(range(100, 200))
     one, same, apart = seeds(held_out), seeds(held_out, held_out, held_out, held_out), seeds(held_out, others)
@@ -307,7 +307,7 @@ def test_the_spread_leaves_a_steady_rise_out_and_keeps_what_jumps() -> None:
     assert last_mean([math.nan]) is None
 
 
-def test_a_run_without_held_out_held_outhas_its_other_figures() -> None:
+def test_a_run_without_held_out_rows_has_its_other_figures() -> None:
     one = together([measures(None), measures(None)])
     assert one["accuracy"] is None
     assert one["gain"] is None
