@@ -232,7 +232,7 @@ def sizes(path: Path, real: list[dict[str, Any]], folder: Path) -> None:
     )
     print(f"bytes a completion of 200 tokens: texts {text * at:.1f} + numbers {numbers:.1f} + groups, indexes, prompts")
     print(f"  and pages {rest:.1f} = {new:.0f} (aim: 250)")
-    print(f"  in one block of {packed.size / 1024:.0f} KB (one that stays: 512), {1000 * spent / count:.2f} ms of CPU each")
+    print(f"  in one block of {packed.size / 1024:.0f} KB (of 512 there), {1000 * spent / count:.2f} ms of CPU each")
     print(f"as rows of their own, before: {old * at:.0f}, {old * at / new:.1f} times as much")
 
 
