@@ -108,6 +108,7 @@ BROKEN: list[tuple[str, dict[str, Any], DeviceFacts | None]] = [
     ("no_experts", {"router_aux_loss_coef": 0.1, "model": "Qwen/Qwen2.5-0.5B-Instruct"}, None),
     ("reporter", {"report_to": ["foo"]}, None),
     ("webhook", {"alert_webhook": "ftp://example.org/x"}, None),
+    ("attached", {"attached": "/elsewhere/out"}, None),
     ("reporter", {"report_to": ["wandb", "foo"]}, None),
     ("dataset", {"dataset": "arithmetik"}, None),
     ("dataset", {"dataset": "/no/such/file.jsonl"}, None),
