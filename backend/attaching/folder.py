@@ -95,7 +95,7 @@ def _steps_in(state: Path) -> int:
         step = read_json(state).get("global_step")
     except Refused:
         return -1
-    return int(step) if whole(step) else 0
+    return int(step) if step is not None and whole(step) else 0
 
 
 def step_of(path: Path) -> int:

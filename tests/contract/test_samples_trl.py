@@ -46,8 +46,11 @@ def written(folder: Path, what: str, form: Any) -> Path:
 def test_a_trainer_of_trl_learns_from_the_file(tmp_path: Path, what: str, form: str) -> None:
     from datasets import load_dataset
     from transformers import AutoTokenizer
-    from trl import DPOConfig, DPOTrainer, SFTConfig, SFTTrainer
     from trl.data_utils import is_conversational, maybe_apply_chat_template
+    from trl.trainer.dpo_config import DPOConfig
+    from trl.trainer.dpo_trainer import DPOTrainer
+    from trl.trainer.sft_config import SFTConfig
+    from trl.trainer.sft_trainer import SFTTrainer
 
     rows = load_dataset(
         "json", data_files=str(written(tmp_path, what, form)), split="train", cache_dir=str(tmp_path / "cache")

@@ -216,9 +216,9 @@ def test_a_log_of_anything_is_read_or_refused(lines: list[str]) -> None:
     with tempfile.TemporaryDirectory() as where:
         path = Path(where) / "log.jsonl"
         path.write_text("\n".join(lines), encoding="utf-8", errors="surrogatepass")
+        said = ""
         try:
             found = len(of_log(path).rows)
         except Refused as error:
-            assert "no line of it" in str(error)
-        else:
-            assert found
+            found, said = 0, str(error)
+        assert found or "no line of it" in said

@@ -75,7 +75,7 @@ def group(*completions: Completion, prompt: str = "1+1", prompt_id: str = "a", m
 
 
 def test_json_lines_read_back_exactly(place: Place) -> None:
-    told = {"extracted": (NASTY, None), "reasons": ("because", None)}
+    told: dict[str, Any] = {"extracted": (NASTY, None), "reasons": ("because", None)}
     completions = (one(NASTY, math.nan, False, **told), one("", -math.inf, None, cut=True), one("2", 1.0, True))
     place.put(3, group(*completions, prompt=NASTY))
     read, left_out = place.rows("completions")
