@@ -4,9 +4,10 @@ The first page of each filter (aim: 300 ms at most, on a connection that was ope
 next page, a text that is everywhere and one that is nowhere but once, a prompt's biography, the budget, the histogram's
 numbers. And the bytes that a completion takes, by part, against rows of their own in the form before schema 0005.
 
-FILE: lines of {"prompt", "completions": [{"text", "tokens", "truncated"}]} in gzip, by default those that SmolLM2-135M
-wrote at temperature 1 (bench/data). The texts of the million are their sentences, shuffled, in blocks of the size and
-compression that stays (only made in less time: they are read as fast); the bytes are those of the real ones.
+FILE: lines of {"prompt", "completions": [{"text", "tokens", "truncated"}]} in gzip, as `python -m bench.texts` has a
+real small model write them. Without it they are those of a recorded training: short sums, which say nothing of the bytes
+of 200 tokens. The texts of the million are their sentences, shuffled, in blocks of the size and compression that stays
+(only made in less time: they are read as fast); the bytes are those of the real ones.
 """
 
 from __future__ import annotations
@@ -38,15 +39,17 @@ from storage.usage import rows_bytes
 
 RUN = "20261129-134500-ab2c"
 NAMES = ("accuracy", "format")
-TEXTS = Path(__file__).parent / "data" / "smollm2.jsonl.gz"
+RECORDED = Path(__file__).parent.parent / "tests" / "data" / "traces" / "healthy-quickstart.jsonl.gz"
 SIZE, GROUPS, PROMPTS = 8, 80, 5000  # completions of a group, groups of a block, prompts of the run
 ONCE = "xylophone quartz"
 QUICK = 4  # of brotli: a million completions in a minute instead of five
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+def read(path: Path | None) -> list[dict[str, Any]]:
+    """Groups of a file of texts, or of the recorded training."""
+    with gzip.open(path or RECORDED, "rt", encoding="utf-8") as lines:
+        found = [json.loads(line) for line in lines]
+    return found if path else [one for one in found if one.get("is") == "group"]
 
 
 def advantages(totals: Sequence[float]) -> list[float]:
@@ -224,6 +227,9 @@ def sizes(path: Path, real: list[dict[str, Any]], folder: Path) -> None:
     ).fetchone()
     connection.close()
     rest = (path.stat().st_size - inside) / many
+    if tokens < 100:
+        print(f"no bytes of 200 tokens: these {count:,} completions have {tokens:.0f}; give --texts (bench.texts)")
+        return
     at = 200 / tokens
     new = text * at + numbers + rest
     old = before(folder, groups)
@@ -267,7 +273,7 @@ def before(folder: Path, groups: list[tuple[dict[str, Any], tuple[Completion, ..
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--completions", type=int, default=1_000_000)
-    parser.add_argument("--texts", type=Path, default=TEXTS)
+    parser.add_argument("--texts", type=Path)
     options = parser.parse_args()
     real = read(options.texts)
     with TemporaryDirectory() as folder:
