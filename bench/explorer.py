@@ -5,7 +5,7 @@ next page, a text that is everywhere and one that is nowhere but once, a prompt'
 numbers. And the bytes that a completion takes, by part, against rows of their own in the form before schema 0005.
 
 FILE: lines of {"prompt", "completions": [{"text", "tokens", "truncated"}]} in gzip, as `python -m bench.texts` has a
-real small model write them. Without it they are those of a recorded training: short sums, which say nothing of the bytes
+real small model write them. Without it they are those of a recorded training: short sums, which do not tell the bytes
 of 200 tokens. The texts of the million are their sentences, shuffled, in blocks of the size and compression that stays
 (only made in less time: they are read as fast); the bytes are those of the real ones.
 """
