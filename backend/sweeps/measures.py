@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 KEPT = 512
 CURVES = {"reward": "reward", "length": "completions/mean_length", "grad_norm": "grad_norm", "step_s": "step_time"}
 MEANS = ("reward", "length", "reward_spread", "grad_spread", "seconds")  # besides the held-out rows
-# Student's t at 97.5% for 1 to 8 degrees of freedom; from 9 on the series of backend.headline holds.
-T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
 
 
 class Measures:
@@ -200,14 +198,9 @@ def over_seeds(
     mean = fmean(values)
     low, high = rows
     if len(values) > 1:
-        half = student_975(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+        half = student(0.975, len(values) - 1) * stdev(values) / math.sqrt(len(values))
         low, high = min(low, mean - half), max(high, mean + half)
     return {
         "value": mean, "low": max(within[0], low), "high": min(within[1], high),
         "least": min(values), "most": max(values),
     }  # fmt: skip
-
-
-def student_975(df: int) -> float:
-    """The 97.5% quantile of Student's t."""
-    return T_975[df - 1] if df <= len(T_975) else student(0.975, df)

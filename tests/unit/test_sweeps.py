@@ -13,7 +13,7 @@ import pytest
 
 from backend.errors import Refused
 from backend.sweeps import grid, plan, result
-from backend.sweeps.measures import last_mean, over_seeds, row_keys, spread, student_975, together
+from backend.sweeps.measures import last_mean, over_seeds, row_keys, spread, together
 from backend.sweeps.state import standing
 from storage import sweeps as stored
 from storage.db import Database, migrate
@@ -255,8 +255,6 @@ def test_an_interval_over_seeds_is_never_narrower_than_that_of_the_rows() -> Non
     same = over_seeds([0.5, 0.5, 0.5], (0.44, 0.56), (0, 1))
     assert (same["low"], same["high"]) == (0.44, 0.56)
     assert over_seeds([0.5], (0.4, 0.6), (0, 1))["low"] == 0.4
-    assert student_975(1) == 12.706
-    assert student_975(9) == pytest.approx(2.262, abs=0.03)
 
 
 def seeds(*keys: list[int]) -> dict[str, Any]:
