@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,17 +76,11 @@ def sweep(db: Database, sweep_id: str) -> Sweep | None:
 
 def members(db: Database) -> dict[str, Member]:
     """The runs that were made of points, by their ids."""
+    points = select(m.sweep.c.key, m.sweep.c.id, m.sweep.c.name, m.sweep_run.c.position, m.sweep_run.c.run)
     with db.read() as connection:
-        names = {row.key: (row.id, row.name) for row in connection.execute(select(m.sweep))}
-        rows = connection.execute(select(m.sweep_run.c.sweep_key, m.sweep_run.c.position, m.sweep_run.c.run)).all()
-    sizes: dict[int, int] = {}
-    for row in rows:
-        sizes[row.sweep_key] = sizes.get(row.sweep_key, 0) + 1
-    return {
-        row.run: Member(*names[row.sweep_key], row.position, sizes[row.sweep_key])
-        for row in rows
-        if row.run is not None and row.sweep_key in names
-    }
+        rows = connection.execute(points.join(m.sweep_run, m.sweep_run.c.sweep_key == m.sweep.c.key)).all()
+    sizes = Counter(row.key for row in rows)
+    return {row.run: Member(row.id, row.name, row.position, sizes[row.key]) for row in rows if row.run is not None}
 
 
 def set_run(db: Database, sweep_id: str, position: int, run_id: str, instead_of: str | None) -> bool:

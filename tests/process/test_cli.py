@@ -86,7 +86,7 @@ def test_exports(studio: Studio) -> None:
     def export(what: str) -> Path:
         out = home / what
         code, told, _ = studio.cli("export", "last", "--what", what, "--out", str(out))
-        assert (code, told) == (0, {"run": answer["run"], "what": what, "out": str(out)})
+        assert (code, told["run"], told["what"], told["out"]) == (0, answer["run"], what, str(out))
         return out
 
     rows = list(csv.reader(export("metrics").open(encoding="utf-8")))
