@@ -318,7 +318,16 @@ BODIES: list[Any] = [
     {"names": ["../../etc/passwd", "learned"], "data": "/etc/passwd", "n": 10**9, "k": 10**9, "checkpoint": "../.."},
 ]
 # Every door that may never open: whatever is sent, 403 and nothing is read.
-PARAMETERS = {"run_id": RUN, "name": "x", "job": "0" * 16, "chat": "abcd12", "rest": "x"}
+PARAMETERS = {
+    "run_id": RUN,
+    "name": "x",
+    "job": "0" * 16,
+    "chat": "abcd12",
+    "rest": "x",
+    "sweep": "nothing",
+    "group": "1",
+    "index": "0",
+}
 
 
 def filled(template: str, **parameters: str) -> tuple[str, str]:
