@@ -206,6 +206,8 @@ def test_the_table_is_used_with_the_keyboard_alone(api: Server, page: Page) -> N
     page.keyboard.press("Enter")
     expect(page.locator('th[data-column="duration"]')).to_have_attribute("aria-sort", "descending")
     page.keyboard.press("Tab")
+    expect(row(page, run_id).locator(".r-pick")).to_be_focused()
+    page.keyboard.press("Tab")
     expect(row(page, run_id).locator(".r-open")).to_be_focused()
     page.keyboard.press("Enter")
     page.wait_for_function("document.body.dataset.tab === 'live'")
