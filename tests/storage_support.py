@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import random
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,6 +56,11 @@ def open_store(folder: Path, runs: tuple[str, ...] = (RUN,)) -> Store:
     for run_id in runs:
         create_run(db, run_id, "a name", {"learning_rate": 1e-4}, "quickstart", ("accuracy", "format"))
     return Store(url, db, Reader(db), folder / "spill.jsonl", path)
+
+
+def noise(step: int, size: int) -> str:
+    """`size` characters of a step that no compression makes much shorter."""
+    return base64.b64encode(random.Random(step).randbytes(size * 3 // 4 + 1)).decode()[:size]
 
 
 def generation(step: int, texts: list[str], phase: str = "train", prompt: str = "1+1=?") -> Generation:

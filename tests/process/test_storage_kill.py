@@ -17,7 +17,7 @@ from storage import sqlite
 from storage.db import Database
 from storage.spill import ingest_spill
 from tests.process.storage_support import PROJECT, child, integrity, said
-from tests.storage_support import RUN, Store, generation, open_store
+from tests.storage_support import RUN, Store, generation, noise, open_store
 from tests.support import wait_for
 
 
@@ -134,7 +134,7 @@ def test_a_database_that_cannot_grow_spills(store: Store, monkeypatch: pytest.Mo
         w = store.writer()
         for step in range(1, 201):
             w.metrics(step, "train", {"loss": float(step)})
-            w.generation(generation(step, ["".join(map(str, range(step, step + 500)))]))
+            w.generation(generation(step, [noise(step, 1500)]))
             if step % 10 == 0:
                 assert w.flush(10)
         assert w.close()

@@ -13,7 +13,7 @@ from storage.db import Database
 from storage.reader import Reader
 from storage.runs import create_run, delete_run
 from tests.process.storage_support import child, integrity, said
-from tests.storage_support import OTHER, RUN, generation, open_store
+from tests.storage_support import OTHER, RUN, generation, noise, open_store
 from tests.support import wait_for
 from tests.unit.test_storage_migrate import FIRST, REBUILD, rows, scripts
 
@@ -71,9 +71,9 @@ def test_the_wal_stays_small_beside_readers_that_stay_open(tmp_path: Path) -> No
         next(iterator)  # type: ignore[call-overload]
     wal, largest = tmp_path / "studio.db-wal", 0
     for step in range(200, 1400):
-        w.generation(generation(step, ["".join(map(str, range(step, step + 9000)))]))
+        w.generation(generation(step, [noise(step, 18_000)]))
         if step % 50 == 0:
-            assert w.flush(10)
+            assert w.flush(60)
             largest = max(largest, wal.stat().st_size)
     assert w.close()
     assert store.path.stat().st_size > 15_000_000, "the test writes enough to tell"
