@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from storage.records import Completion, GroupKind
+from storage.records import GroupKind
 
 # Totals are sums of a few float32 rewards: closer than this they are the same reward.
 TOLERANCE = 1e-6
@@ -47,9 +47,3 @@ def is_correct(rewards: Sequence[float | None], at: int | None) -> bool | None:
     """Whether an answer is right by the reward at place `at`; None where there is none, or it gave no score."""
     score = None if at is None or at >= len(rewards) else rewards[at]
     return None if score is None or score != score else near(score, FULL) or score > FULL
-
-
-def solved_of(completions: Sequence[Completion]) -> int | None:
-    """How many are correct, None where none could be judged."""
-    known = [c.correct for c in completions if c.correct is not None]
-    return sum(known) if known else None

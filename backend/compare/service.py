@@ -12,7 +12,6 @@ from backend.errors import Refused
 from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.headline import wilson
-from backend.sweeps.measures import Measures
 from backend.text import Text
 from storage.records import EvaluationItem, Run
 
@@ -39,11 +38,10 @@ CHARTS: tuple[tuple[str, Text, str], ...] = (
 
 
 class CompareService:
-    """Thread-safe; holds nothing that a run's records do not, but measures of ended runs."""
+    """Thread-safe; holds nothing that a run's records do not."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._measures = Measures()
 
     def of(self, runs: Sequence[str]) -> dict[str, Any]:
         """{"runs", "gone", "settings", "groups", "charts"} of up to 12 runs in the order given; unknown ids are in
@@ -57,14 +55,19 @@ class CompareService:
         groups = seeds(found)
         place = {i: k for k, members in enumerate(groups) for i in members}
         answers = [reading.answers(self._services, run)[1] for run in found]
+        seen = [self._services.view_of(run) for run in found]
+        measured = [
+            self._services.sweeps.measures.of(self._services, run, view["elapsed_s"])
+            for run, view in zip(found, seen, strict=True)
+        ]
         names = {name for run in found for phase, name in self._services.reader.latest(run.id) if phase == "train"}
         return {
             "runs": [
                 {
-                    **self._services.view(run.id),
+                    **seen[i],
                     "seed": run.config.get("seed"),
                     "group": place[i],
-                    "measured": _without_rows(self._measures.of(self._services, run, _seconds(run))),
+                    "measured": _without_rows(measured[i]),
                     "against": _against(answers[0], answers[i]) if i else None,
                 }
                 for i, run in enumerate(found)
@@ -158,10 +161,6 @@ def _axis(name: str) -> Axis:
         if axis == name:
             return axis
     raise Refused(Text(en=f"axis={name!r}: one of {', '.join(AXES)}", ko=f"axis={name!r}: {', '.join(AXES)} 중 하나"))
-
-
-def _seconds(run: Run) -> float | None:
-    return run.ended_at - run.started_at if run.ended_at is not None and run.started_at is not None else None
 
 
 def _against(first: Sequence[EvaluationItem], other: Sequence[EvaluationItem]) -> dict[str, Any] | None:

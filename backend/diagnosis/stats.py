@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, stdtr, stdtrit
+from scipy.special import betainc, stdtrit
 
 from backend.diagnosis.base import Level
 
@@ -110,35 +110,3 @@ def slope(values: Sequence[float]) -> Estimate | None:
     effective = max(4.0, n * (1 - r) / (1 + r))
     error = math.sqrt(total / (n - 2) / spread * n / effective)
     return Estimate(b, float(stdtrit(max(2.0, effective - 2), 0.975)) * error, n)
-
-
-def p_of_t(t: float, df: float) -> float:
-    """Two-sided p of Student's t."""
-    return float(2 * stdtr(df, -abs(t)))
-
-
-def correlation(x: Sequence[float], y: Sequence[float]) -> Estimate | None:
-    """Pearson's correlation with the half width of Fisher's z interval (symmetric in z; the wider side is given).
-
-    None for fewer than eight pairs or where one side does not vary.
-    """
-    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    keep = np.isfinite(a) & np.isfinite(b)
-    a, b = a[keep], b[keep]
-    n = len(a)
-    if n < 8 or a.std() == 0 or b.std() == 0:
-        return None
-    r = float(np.corrcoef(a, b)[0, 1])
-    r = max(-0.999999, min(0.999999, r))
-    z, half = math.atanh(r), 1.959964 / math.sqrt(n - 3)
-    return Estimate(r, max(r - math.tanh(z - half), math.tanh(z + half) - r), n)
-
-
-def log_mad_score(values: Sequence[float], value: float) -> float:
-    """Median absolute deviations from the median of log(values) up to log(value); 0 where it cannot be said."""
-    logs = np.log(finite([v for v in values if v > 0]))
-    if len(logs) < 5 or value <= 0:
-        return 0.0
-    middle = float(np.median(logs))
-    spread = 1.4826 * float(np.median(np.abs(logs - middle)))
-    return (math.log(value) - middle) / max(spread, 0.05)

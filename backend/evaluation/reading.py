@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from backend import views
 from backend.errors import Refused, WrongState
 from backend.evaluation.request import HELD_OUT, KEYS, Request
 from backend.evaluation.table import table
+from backend.kept import Kept
 from backend.rewards.reasons import text as in_words
 from backend.text import Text
 from storage.records import Evaluation, EvaluationItem, Run
@@ -69,8 +68,7 @@ class Reports:
     """Reports of one home's runs. The last KEPT of ended runs, whose records change no more, are kept. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
+        self._kept = Kept(KEPT)
 
     def of(self, services: Services, run: Run) -> dict[str, Any]:
         """See EvaluationService.report."""
@@ -78,17 +76,7 @@ class Reports:
         if left is None and right is None and not is_evaluation(run):
             raise _not_evaluated(run)
         key = (run.id, run.revision, left.id if left else 0, right.id if right else 0)
-        with self._lock:
-            if run.state.ended and key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        found = _report(services, run, left, right)
-        if run.state.ended:
-            with self._lock:
-                self._known[key] = found
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
-        return found
+        return self._kept.get(key, run.state.ended, lambda: _report(services, run, left, right))
 
 
 def _not_evaluated(run: Run) -> WrongState:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.evaluation.stats import share
 from backend.headline import LARGEST_WINDOW, SMALLEST_WINDOW, student, wilson
+from backend.kept import Kept
 from storage.records import EvaluationItem, Run
 
 if TYPE_CHECKING:
@@ -34,23 +33,11 @@ class Measures:
     """Of the runs of one home; those of ended runs are kept, since their records change no more. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._known: OrderedDict[tuple[str, int], dict[str, Any]] = OrderedDict()
+        self._kept = Kept(KEPT)
 
     def of(self, services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
         """See `measure`."""
-        key = run.id, run.revision
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        found = measure(services, run, seconds)
-        if run.state.ended:
-            with self._lock:
-                self._known[key] = found
-                while len(self._known) > KEPT:
-                    self._known.popitem(last=False)
-        return found
+        return self._kept.get((run.id, run.revision), run.state.ended, lambda: measure(services, run, seconds))
 
 
 def measure(services: Services, run: Run, seconds: float | None) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class SweepService:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._measures = Measures()
+        self.measures = Measures()
         self._making = threading.Lock()  # two people who resume one sweep at once would make its runs twice
 
     # --- making ---
@@ -318,7 +318,7 @@ class SweepService:
             view = None if run is None else self._services.view_of(run)
             measures = None
             if measured and run is not None and view is not None and run.last_step > 0:
-                measures = self._measures.of(self._services, run, view["elapsed_s"])
+                measures = self.measures.of(self._services, run, view["elapsed_s"])
             rows.append(
                 {
                     "position": point.position,
