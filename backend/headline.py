@@ -110,7 +110,8 @@ def gain(rewards: Sequence[float]) -> Gain | None:
     change = fmean(last) - fmean(first)
     if a + b == 0:
         return Gain(fmean(first), fmean(last), window, 0.0, change != 0)
-    df = max((a + b) ** 2 / ((a * a + b * b) / (window - 1)), window - 1.0)
+    share = a / (a + b)  # squares of the variances themselves may under- or overflow
+    df = (window - 1.0) / (share**2 + (1 - share) ** 2)
     error = math.sqrt(a + b)
     half = student((1 + SHOWN) / 2, df) * error
     return Gain(fmean(first), fmean(last), window, half, abs(change) > student((1 + SURE) / 2, df) * error)

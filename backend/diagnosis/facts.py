@@ -17,6 +17,7 @@ from backend.diagnosis.records import Facts
 from backend.errors import StudioError
 from backend.rewards.task import full_score, task_index
 
+FIELDS = frozenset(RunConfig.model_fields)
 NO_WARMUP = frozenset({"constant", "reduce_lr_on_plateau", "greedy"})  # schedules that know no warm-up
 
 
@@ -31,11 +32,11 @@ def facts_of(
 
     Custom rewards and reward models have no bounds, in the worker as here: the extremes are learned from the groups.
     """
+    known, config = _known(config)
     names = tuple(reward_names) or tuple(str(name) for name in config.get("rewards") or ())
     weights = tuple(float(w) for w in config.get("reward_weights") or ())
     if len(weights) != len(names):
         weights = (1.0,) * len(names)
-    known = _known(config)
     cycle = batch_plan(known).cycle if known else 1
     return Facts(
         config=config,
@@ -64,11 +65,16 @@ def warmup_steps(config: Mapping[str, Any], total_steps: int | None) -> int:
     return math.ceil(given * total) if total > 0 else 0
 
 
-def _known(config: Mapping[str, Any]) -> RunConfig | None:
+def _known(config: Mapping[str, Any]) -> tuple[RunConfig | None, Mapping[str, Any]]:
+    """The settings as a whole, None where they are of another version or of a run that was not made here; and those
+    of their values that have the type of their field: a rule need not doubt a number."""
     try:
-        return RunConfig(**config)
-    except (ValidationError, TypeError, ValueError):
-        return None  # of another version, or of a run that was not made here
+        return RunConfig(**config), config
+    except ValidationError as error:
+        wrong = {str(problem["loc"][0]) for problem in error.errors() if problem["loc"]}
+    except (TypeError, ValueError):
+        return None, config
+    return None, {name: value for name, value in config.items() if name not in wrong or name not in FIELDS}
 
 
 def _bounds(config: Mapping[str, Any], names: Sequence[str]) -> tuple[tuple[float, float] | None, ...]:

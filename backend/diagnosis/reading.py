@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.diagnosis.facts import facts_of
-from backend.diagnosis.records import Curve, Records
+from backend.diagnosis.records import Curve, Records, float32
 from storage.portable import FORMAT, LARGEST, VERSION, NotARun
 from storage.portable_json import exact
 from storage.reader import Reader
@@ -115,7 +115,7 @@ def _take_curve(records: Records, phase: str, name: str, steps: Sequence[int], v
     """A curve of training, of one attempt: several attempts' pieces come one after the other."""
     if phase != "train":
         return
-    numbers = [float("nan") if value is None else float(value) for value in values]
+    numbers = [float("nan") if value is None else float32(float(value)) for value in values]
     known = records.curves.get(name)
     if known is None and all(a < b for a, b in itertools.pairwise(steps)):
         records.curves[name] = Curve(list(steps), numbers)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from storage.records import Completion, Evaluation, EvaluationItem, Event, Gener
 WINDOW_STEPS = 10
 WINDOW_GROUPS = 64
 WARMUP_PLUS = 20  # trend rules wait this many steps after the learning rate's warm-up
+T = TypeVar("T")
+LARGEST = 3.4028234663852886e38  # of float32, in which rewards, norms and losses are computed
 Kind = Literal["live", "all_right", "all_wrong", "tied"]
 
 
@@ -93,6 +95,7 @@ class Curve:
     values: list[float] = field(default_factory=list)
 
     def put(self, step: int, value: float) -> None:
+        value = float32(value)
         at = bisect.bisect_left(self.steps, step)
         if at < len(self.steps) and self.steps[at] == step:
             self.values[at] = value
@@ -142,7 +145,9 @@ class Records:
         place = 0
         if self.groups and self.groups[-1].step == step:
             place = self.groups[-1].place + 1
-        for group in groups:
+        for place, group in enumerate(groups, place):
+            if not group.completions:
+                continue  # it says nothing
             kind = SignalCount(self.extremes).add([c.total for c in group.completions])
             unique = _different(group)
             self.groups.append(
@@ -153,13 +158,18 @@ class Records:
                 )
             )  # fmt: skip
             self._order.append(step)
-            place += 1
 
     def _whole(self, completions: Iterable[Completion]) -> tuple[Completion, ...]:
         """With a score, or None, for every reward: rows of files may be shorter than the names."""
         names = len(self.facts.reward_names)
         return tuple(
-            c if len(c.rewards) >= names else replace(c, rewards=c.rewards + (None,) * (names - len(c.rewards)))
+            c
+            if len(c.rewards) >= names and all(map(_fits, c.rewards)) and _fits(c.total)
+            else replace(
+                c,
+                rewards=tuple(map(float32, c.rewards)) + (None,) * (names - len(c.rewards)),
+                total=float32(c.total),
+            )
             for c in completions
         )
 
@@ -192,6 +202,15 @@ class Records:
 
     def groups_from(self, step: int) -> int:
         return bisect.bisect_left(self._order, step)
+
+
+def _fits(value: float | None) -> bool:
+    return value is None or -LARGEST <= value <= LARGEST or not math.isfinite(value)
+
+
+def float32(value: T) -> T:
+    """The value as float32 has it: infinite beyond its largest. The rules may then square what they are given, twice."""
+    return value if _fits(value) else math.copysign(math.inf, value)  # type: ignore[return-value,arg-type]
 
 
 def _different(group: Group | StoredGroup) -> int:

@@ -84,7 +84,8 @@ def change(first: Sequence[float], last: Sequence[float], sure: float = 0.95) ->
     difference = float(b.mean() - a.mean())
     if va + vb == 0:
         return Estimate(difference, 0.0, len(a) + len(b))
-    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    share = va / (va + vb)  # of a in the variance; squares of the variances themselves may under- or overflow
+    df = 1 / (share**2 / (len(a) - 1) + (1 - share) ** 2 / (len(b) - 1))
     return Estimate(difference, float(stdtrit(df, (1 + sure) / 2)) * math.sqrt(va + vb), len(a) + len(b))
 
 
