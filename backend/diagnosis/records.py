@@ -142,10 +142,10 @@ class Records:
             self._add(group.step, (group,))
 
     def _add(self, step: int, groups: Iterable[Group | StoredGroup]) -> None:
-        place = 0
+        first = 0
         if self.groups and self.groups[-1].step == step:
-            place = self.groups[-1].place + 1
-        for place, group in enumerate(groups, place):
+            first = self.groups[-1].place + 1
+        for place, group in enumerate(groups, first):
             if not group.completions:
                 continue  # it says nothing
             kind = SignalCount(self.extremes).add([c.total for c in group.completions])
@@ -209,7 +209,7 @@ def _fits(value: float | None) -> bool:
 
 
 def float32(value: T) -> T:
-    """The value as float32 has it: infinite beyond its largest. The rules may then square what they are given, twice."""
+    """The value as float32 has it, infinite beyond its largest: the rules may square what they are given, twice."""
     return value if _fits(value) else math.copysign(math.inf, value)  # type: ignore[return-value,arg-type]
 
 

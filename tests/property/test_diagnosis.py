@@ -1,4 +1,4 @@
-"""Whatever a run recorded, the rules give an answer that can be stored and shown, and the same one however they are asked."""
+"""Whatever a run recorded, the rules give an answer that can be stored and shown, the same one however they are asked."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ def recorded(draw: st.DrawFn) -> Records:
     facts = facts_of(settings_of)
     names = len(facts.reward_names)
     records = Records(facts, reason=draw(st.none() | st.sampled_from(["CUDA out of memory", "\0", ""])))
+    answers = st.lists(completions(names), max_size=4).map(tuple)
     group = st.builds(
         Group, prompt_id=st.sampled_from(["a", "b", ""]), prompt=st.sampled_from(TEXTS), prompt_format=st.just("text"),
-        ground_truth=st.none() | st.sampled_from(TEXTS), completions=st.lists(completions(names), max_size=4).map(tuple),
+        ground_truth=st.none() | st.sampled_from(TEXTS), completions=answers,
     )  # fmt: skip
     kinds = draw(st.lists(st.lists(group, max_size=9).map(tuple), min_size=1, max_size=3))
     logs = draw(st.lists(st.dictionaries(st.sampled_from(NAMES), NUMBERS, max_size=len(NAMES)), min_size=1, max_size=3))
@@ -87,7 +88,8 @@ def test_every_rule_answers_and_the_report_can_be_stored(records: Records, ended
     report = report_of(engine, "run", ended)
     json.dumps(report, allow_nan=False)
     told = report["headline"]
-    assert told["text"]["en"].strip() and told["text"]["ko"].strip()
+    assert told["text"]["en"].strip()
+    assert told["text"]["ko"].strip()
     standing = {f["id"] for f in report["findings"] if f["state"] == "fired"}
     assert told["because"] is None or told["because"] in standing
     roots = {f["id"] for f in report["findings"] if f["state"] == "fired" and f["because_of"] is None}
@@ -98,7 +100,8 @@ def test_every_rule_answers_and_the_report_can_be_stored(records: Records, ended
         assert 0 <= finding["since_step"] <= finding["last_step"] <= engine.last_step
         for sample in finding["samples"]:
             at = [g for g in records.groups if (g.step, g.place) == (sample["step"], sample["group"])]
-            assert at and (sample["index"] is None or sample["index"] < len(at[0].completions))
+            assert at
+            assert sample["index"] is None or sample["index"] < len(at[0].completions)
 
 
 @settings(max_examples=40, deadline=None)
