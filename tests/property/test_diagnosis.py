@@ -1,4 +1,4 @@
-"""Whatever a run recorded, the rules give an answer that can be stored and shown, the same one however they are asked."""
+"""Whatever a run recorded, the rules answer with what can be stored and shown, the same however they are asked."""
 
 from __future__ import annotations
 
