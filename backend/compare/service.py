@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from backend import views
 from backend.compare.curves import AXES, Axis, Points, along, band, line, thinned, thinned_band
 from backend.compare.settings import differences, seeds
+from backend.diagnosis.service import PATIENCE_S
 from backend.errors import Refused
 from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.headline import wilson
+from backend.sweeps.measures import finding
 from backend.text import Text
 from storage.records import EvaluationItem, Run
 
@@ -48,8 +51,8 @@ class CompareService:
         "gone".
 
         A run: its view, "group" (its place in "groups": lists of places of runs that differ in the seed alone),
-        "measured" (backend.sweeps.measures.measure) and "against": its held-out answers against those of the first
-        run on the same rows, {"difference", "low", "high", "won", "lost", "n", "p"}, None where they share none.
+        "measured" (backend.sweeps.measures: measure, finding) and "against": its held-out answers against those of the
+        first run on the same rows, {"difference", "low", "high", "won", "lost", "n", "p"}, None where they share none.
         """
         found, gone = self._runs(runs)
         groups = seeds(found)
@@ -60,6 +63,7 @@ class CompareService:
             self._services.sweeps.measures.of(self._services, run, view["elapsed_s"])
             for run, view in zip(found, seen, strict=True)
         ]
+        said = self._findings(found)
         names = {name for run in found for phase, name in self._services.reader.latest(run.id) if phase == "train"}
         return {
             "runs": [
@@ -67,7 +71,7 @@ class CompareService:
                     **seen[i],
                     "seed": run.config.get("seed"),
                     "group": place[i],
-                    "measured": _without_rows(measured[i]),
+                    "measured": _without_rows(measured[i]) | {"finding": said[i]},
                     "against": _against(answers[0], answers[i]) if i else None,
                 }
                 for i, run in enumerate(found)
@@ -109,6 +113,16 @@ class CompareService:
                 bands.append({"group": k, "runs": ids, **thinned_band(made)})
         drawn = [{"run": one.pop("run"), **thinned(one)} for one in lines]
         return {"name": name, "axis": chosen, "lines": drawn, "bands": bands, "without": without}
+
+    def _findings(self, runs: Sequence[Run]) -> list[dict[str, Any] | None]:
+        """One a run. Those that have to be made are all begun before any is waited for, and all share one wait: the
+        page asks again for what is "pending"."""
+        until = time.monotonic() + PATIENCE_S
+        said = [finding(self._services, run) for run in runs]
+        for i, run in enumerate(runs):
+            if (said[i] or {}).get("state") == "pending":
+                said[i] = finding(self._services, run, max(0.0, until - time.monotonic()))
+        return said
 
     def _runs(self, ids: Sequence[str]) -> tuple[list[Run], list[str]]:
         unique = list(dict.fromkeys(ids))

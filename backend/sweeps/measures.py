@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backend.errors import NotFound
 from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.evaluation.stats import share
 from backend.headline import LARGEST_WINDOW, SMALLEST_WINDOW, student, wilson
 from backend.kept import Kept
+from backend.text import Text
+from backend.views import kind_of_run
 from storage.records import EvaluationItem, Run
 
 if TYPE_CHECKING:
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
 KEPT = 512
 CURVES = {"reward": "reward", "length": "completions/mean_length", "grad_norm": "grad_norm", "step_s": "step_time"}
 MEANS = ("reward", "length", "reward_spread", "grad_spread", "seconds")  # besides the held-out rows
+JUDGED = ("train", "control", "attached")
+UNJUDGED = {
+    "pending": Text(en="Being diagnosed ...", ko="진단하는 중 ..."),
+    "failed": Text(en="Its records could not be judged.", ko="기록을 판정하지 못했습니다."),
+}
 
 
 class Measures:
@@ -36,22 +44,42 @@ class Measures:
         self._kept = Kept(KEPT)
 
     def of(self, services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
-        """See `measure`."""
-        return self._kept.get((run.id, run.revision), run.state.ended, lambda: measure(services, run, seconds))
+        """See `measure`; with "finding": what `finding` says, None while it is not known."""
+        found = self._kept.get((run.id, run.revision), run.state.ended, lambda: measure(services, run, seconds))
+        said = finding(services, run)
+        return {**found, "finding": None if said is None or said["state"] in UNJUDGED else said}
+
+
+def finding(services: Services, run: Run, wait_s: float = 0.0) -> dict[str, Any] | None:
+    """The diagnosis' sentence of a run: {"state", "text"}. Of an ended one that has no report (an older run, a killed
+    one) it is being made from now on, in a thread of the diagnosis: "pending", where `wait_s` does not see its end.
+    "failed": its records could not be judged. None of what is not judged, and before the first report of a run."""
+    if kind_of_run(run.config) not in JUDGED:
+        return None
+    try:
+        said = services.diagnosis.headline(run.id)
+        if said is None and run.state.ended:
+            pending = services.diagnosis.report(run.id, wait_s)["pending"]
+            said = services.diagnosis.headline(run.id)
+            if said is None:
+                state = "failed" if pending == "failed" else "pending"
+                return {"state": state, "text": UNJUDGED[state].to_json()}
+    except NotFound:  # deleted meanwhile
+        return None
+    return None if said is None else {"state": said["state"], "text": said["text"]}
 
 
 def measure(services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
     """{"before", "after": {"accuracy", "low", "high", "right", "n"} | None, "gain": {"difference", "low", "high",
     "won", "lost", "n"} | None, "reward", "length", "step_s", "reward_spread", "grad_spread": number | None,
-    "not_finite": how many values of the gradient norm and the reward are no numbers, "seconds", "finding": {"state",
-    "text"} | None, "rows": `row_keys` of the rows that "after" counts}.
+    "not_finite": how many values of the gradient norm and the reward are no numbers, "seconds", "rows": `row_keys` of
+    the rows that "after" counts}.
 
     Rewards and lengths are means of the last window (a fifth of the steps, 10 to 50).
     """
     before, after = reading.answers(services, run)
     _, curves = services.reader.history(run.id, 20_000, names=list(CURVES.values()))
     values = {name: list(curves.get(("train", curve), ((), ()))[1]) for name, curve in CURVES.items()}
-    stored = (services.reader.results(run.id).get("diagnosis") or {}).get("headline") or {}
     pair = (
         paired([one.correct for one in before], [one.correct for one in after]) if len(before) == len(after) else None
     )
@@ -70,7 +98,6 @@ def measure(services: Services, run: Run, seconds: float | None) -> dict[str, An
         "grad_spread": spread(values["grad_norm"]),
         "not_finite": sum(not math.isfinite(v) for name in ("reward", "grad_norm") for v in values[name]),
         "seconds": seconds,
-        "finding": {"state": stored["state"], "text": stored.get("text")} if "state" in stored else None,
         "rows": row_keys(after),
     }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.compare import service as compare
 from backend.compare.curves import GRID, along, band, line, smooth
 from backend.compare.service import HELD_OUT, _against
 from backend.compare.settings import differences, seeds
+from backend.diagnosis import service as diagnosis
 from backend.errors import Refused
 from backend.services import Services
 from backend.settings import Settings
@@ -163,6 +166,46 @@ def test_three_runs_beside_each_other(services: Services) -> None:
     assert (second["against"]["won"], second["against"]["lost"], second["against"]["n"]) == (20, 0, 40)
     assert third["against"] is None
     assert [chart["name"] for chart in found["charts"]] == ["reward", HELD_OUT]
+
+
+def test_a_run_without_a_report_is_judged_when_it_is_compared(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older run, or a killed one, has stored none: the page waits for a bounded while and is told to ask again."""
+    release = threading.Event()
+    real = diagnosis.diagnose
+
+    def slow(*args: Any) -> dict[str, Any]:
+        release.wait(60)
+        return real(*args)
+
+    monkeypatch.setattr(diagnosis, "diagnose", slow)
+    monkeypatch.setattr(compare, "PATIENCE_S", 0.01)
+    ids = [made(services, name, [0.1, 0.2, 0.3], seed=seed) for seed, name in enumerate(("one", "two"))]
+    going = "going"
+    create_run(services.db, going, going, {}, None, ())
+    probe = "probe"
+    create_run(services.db, probe, probe, {"stages": ["probe"]}, None, ())
+    found = services.compare.of([*ids, going, probe])["runs"]
+    said = [run["measured"]["finding"] for run in found]
+    assert [one and one["state"] for one in said] == ["pending", "pending", None, None]
+    assert said[0] is not None
+    assert set(said[0]["text"]) == {"en", "ko"}
+    release.set()
+    monkeypatch.setattr(compare, "PATIENCE_S", 120.0)
+    found = services.compare.of(ids)["runs"]
+    assert [run["measured"]["finding"]["state"] for run in found] == ["cannot_tell", "cannot_tell"]
+    assert found[0]["measured"]["finding"]["text"] == services.headline("one")["text"]
+
+
+def test_records_that_cannot_be_judged_are_said(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> dict[str, Any]:
+        raise ValueError("such records")
+
+    monkeypatch.setattr(diagnosis, "diagnose", broken)
+    monkeypatch.setattr(compare, "PATIENCE_S", 120.0)
+    made(services, "one", [0.1])
+    assert services.compare.of(["one"])["runs"][0]["measured"]["finding"]["state"] == "failed"
 
 
 def test_curves_of_seeds_get_a_band_and_evaluations_their_intervals(services: Services) -> None:
