@@ -33,16 +33,18 @@ from storage.insert import unavailable
 from storage.liveness import bounds, is_live
 from storage.portable_groups import Groups, document_of
 from storage.portable_json import exact, plain
+from storage.portable_size import LARGEST, Measured, TooLarge, expected
 from storage.reader import _attempts, run_key
 from storage.records import ENDED
 from storage.runs import delete_run
 from storage.samples import group_rows, with_completions
 
+__all__ = ["FORMAT", "LARGEST", "RUN_ID", "VERSION", "NotARun", "TooLarge", "dump", "load", "peek"]
+
 FORMAT = "grpo-studio-run"
 VERSION = 1
 PIECE = 64
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z2-7]{4}")
-LARGEST = 200_000_000  # bytes of a file unpacked: a small one may hold a great many
 SECRET = "alert_webhook"  # a setting that may hold a token
 OWN = frozenset({"id", "key", "run_key", "deleted", "evaluation_id"})
 SIMPLE: Mapping[str, Table] = {"attempt": m.attempt, "event": m.event, "result": m.result}
@@ -56,7 +58,8 @@ def dump(db: Database, run_id: str, path: Path, *, groups_every: int = 1) -> int
     """Write an ended run to `path`, whole or not at all; the file's size in bytes.
 
     `groups_every`: only the groups of every n-th step, and of the first and last one, are kept; the file says so.
-    Raises ValueError where there is no such run or it has not ended.
+    Raises ValueError where there is no such run or it has not ended, and TooLarge, with how many steps to leave out,
+    where `load` would not take the file: mostly before anything is written.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     scratch = Path(name)
@@ -113,12 +116,14 @@ def peek(path: Path) -> dict[str, Any]:
 # --- writing ---
 
 
-def _write(db: Database, run_id: str, out: Any, groups_every: int) -> None:
+def _write(db: Database, run_id: str, packed: Any, groups_every: int) -> None:
     with db.read() as connection:
         key = run_key(connection, run_id)
         row = None if key is None else connection.execute(select(m.run).where(m.run.c.key == key)).one()
         if key is None or row is None or row.state not in ENDED:
             raise ValueError(f"run {run_id} cannot be written: {row.state if row else 'there is no such run'}")
+        limits = bounds(_attempts(connection, key))
+        out = Measured(packed, LARGEST, expected(connection, key, limits, groups_every), groups_every)
         lines = 1
         head = {
             "format": FORMAT,

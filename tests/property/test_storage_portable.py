@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from storage.batch import Batch
 from storage.db import Database
-from storage.portable import NotARun, dump, load, peek
+from storage.portable import NotARun, TooLarge, dump, load, peek
 from storage.portable_json import exact, plain
 from storage.reader import Reader
 from storage.records import RunState
@@ -188,3 +188,58 @@ def test_a_run_that_goes_on_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="queued"):
         dump(store.db, RUN, tmp_path / "run.jsonl.gz")
     assert not list(tmp_path.glob("*.gz*"))
+
+
+@pytest.mark.parametrize("foreseen", [True, False])
+def test_what_would_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, foreseen: bool) -> None:
+    """Refused with the number of steps to leave out; with that number it is written, and read."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    store, elsewhere = open_store(tmp_path / "a"), open_store(tmp_path / "b", runs=())
+    writer = store.writer()
+    for step in range(1, 41):
+        writer.generation(generation(step, [f"{n} " * 500 for n in range(8)]))
+    assert writer.close()
+    ended(store)
+    monkeypatch.setattr("storage.portable.LARGEST", 100_000)
+    if not foreseen:
+        monkeypatch.setattr("storage.portable.expected", lambda *_: 0)
+    path = tmp_path / "a" / "run.jsonl.gz"
+    refused: list[TooLarge] = []
+    while len(refused) < 5:
+        every = refused[-1].groups_every if refused else 1
+        try:
+            dump(store.db, RUN, path, groups_every=every)
+            break
+        except TooLarge as error:
+            refused.append(error)
+            leftover = list(path.parent.glob("*.gz*"))
+        assert not leftover
+    assert path.exists()
+    assert len(refused) == 1 if foreseen else refused
+    asked = [one.groups_every for one in refused]
+    assert asked == sorted(set(asked))
+    for one in refused:
+        assert f"groups_every {one.groups_every}" in one.en
+        assert f"groups_every {one.groups_every}" in one.ko
+        assert one.strerror == one.en
+    assert load(elsewhere.db, path) == RUN
+
+
+def test_the_largest_file_that_is_written_is_read(
+    resumed: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl.gz"
+    dump(resumed.db, RUN, path)
+    size = sum(map(len, lines_of(path)))
+    monkeypatch.setattr("storage.portable.LARGEST", size)
+    path.unlink()
+    dump(resumed.db, RUN, path)
+    delete_run(resumed.db, RUN)
+    assert load(resumed.db, path) == RUN
+    monkeypatch.setattr("storage.portable.LARGEST", size - 1)
+    with pytest.raises(TooLarge):
+        dump(resumed.db, RUN, tmp_path / "another.gz")
+    delete_run(resumed.db, RUN)
+    with pytest.raises(NotARun, match="more than"):
+        load(resumed.db, path)
