@@ -219,6 +219,18 @@ def test_paid_length_is_found_and_its_reward_named() -> None:
     assert [(c.field, c.new) for c in found.reading.change] == [("reward_weights", [1.0, 0.0])]
 
 
+def test_a_tie_break_by_length_counts_as_the_objective_takes_it() -> None:
+    """As in the recorded runs with +.001 a token: beside right and wrong it is nothing, until each group is divided by
+    its own spread."""
+
+    def tie_break(rng: np.random.Generator, right: np.ndarray, tokens: np.ndarray) -> Sequence[np.ndarray]:
+        return right.astype(float), tokens / 1000
+
+    given = {**LONGER, "score": tie_break, "tokens": ramp(20, 60)}
+    assert state(made(60, constant(0.1), scale_rewards="group", **given), "L1") == "fired"
+    assert state(made(60, constant(0.1), scale_rewards="none", **given), "L1") == "ok"
+
+
 def test_length_that_grows_with_the_task_is_silent() -> None:
     records = made(80, ramp(0.3, 0.8), tokens=ramp(20, 60), held=ramp(0.3, 0.8), **LONGER)
     assert state(records, "L1") == "ok"

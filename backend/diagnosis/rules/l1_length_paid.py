@@ -2,16 +2,22 @@
 
 Fires when the pooled within-group correlation of length and total reward lies above .3 for sure (95%), the mean length
 is 40% above the start's, and neither held-out rows nor the task in training are better. Growing while the task gains is
-how reasoning grows, and stays silent.
+how reasoning grows, and stays silent. Under scale_rewards "group" each group counts as the objective takes it, divided
+by its own spread: a thousandth a token is then as much as a right answer wherever the answers of a group are all wrong.
 
-Simulated (tests/unit/test_diagnosis_trends.py):
-none of 30 runs whose answers grow by 60% for no reward fired, and none of 10 whose paid length grows as the task rises.
+Real runs (docs/diagnosis.md): found in 3 of 3 with .001 a token as a tie-break (steps 30 to 35); a warning in none of
+22 healthy ones. Simulated (tests/unit/test_diagnosis_trends.py): none of 30 runs whose answers grow by 60% for no
+reward fired, and none of 10 whose paid length grows as the task rises.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from statistics import pstdev
+
 from backend.diagnosis.base import CLEAR, HOLD, Cause, Reading, Rule, unknown
-from backend.diagnosis.records import Window
+from backend.diagnosis.records import Sampled, Window
 from backend.diagnosis.rules._length import Blame, grown, length_rewards, mean_length, paid
 from backend.diagnosis.rules._settings import change
 from backend.diagnosis.rules._since_start import held_out, since, start, task_up
@@ -26,7 +32,7 @@ def check(window: Window) -> Reading | None:
         return unknown(window.need or None)
     if ratio < 1 + (GROWN - 1) / 2:
         return CLEAR
-    found = paid(window.live)
+    found = paid(_as_trained(window))
     if found is None or found.low <= CORRELATION or ratio < GROWN:
         return HOLD
     if _task_up(window):
@@ -53,6 +59,23 @@ def check(window: Window) -> Reading | None:
         tuple(cause for cause, _ in causes),
         next((changed for _, changed in causes if changed), ()),
     )
+
+
+def _as_trained(window: Window) -> list[Sampled]:
+    """The live groups with the totals that the advantages are made of, but for the mean."""
+    if str(window.facts.get("scale_rewards", "group")) not in ("group", "True"):
+        return window.live
+    return [_scaled(group) for group in window.live]
+
+
+def _scaled(group: Sampled) -> Sampled:
+    known = [total for total in group.totals() if math.isfinite(total)]
+    spread = pstdev(known) if len(known) > 1 else 0.0
+    if not 0 < spread < math.inf:
+        return group
+    return replace(group, completions=tuple(
+        c if c.total is None else replace(c, total=c.total / spread) for c in group.completions
+    ))  # fmt: skip
 
 
 def _task_up(window: Window) -> bool:
@@ -89,4 +112,5 @@ RULE = Rule(
     check=check,
     trend=True,
     symptoms=("L2",),
+    calibrated=True,
 )
