@@ -15,6 +15,7 @@ from backend.errors import Refused, StudioError
 from backend.measured import SHAPE, step_seconds
 from backend.sweeps import grid
 from backend.sweeps.grid import METHOD, Asked
+from backend.sweeps.state import until_all_end
 from backend.text import Text
 from backend.views import kind_of_run
 from storage.records import Run
@@ -65,11 +66,16 @@ class Plan:
     def bad(self) -> list[Planned]:
         return [point for point in self.points if not point.ok]
 
+    def each(self) -> list[float]:
+        """Seconds of each point that is in order; none where it is not known of one."""
+        found = [point.check.plan.seconds if point.check and point.check.plan else None for point in self.good]
+        known = [seconds for seconds in found if seconds is not None]
+        return known if len(known) == len(found) else []
+
     def seconds(self) -> float | None:
-        """Of the points that are in order, on the devices there are; None where it is not known of one."""
-        each = [point.check.plan.seconds if point.check and point.check.plan else None for point in self.good]
-        known = [seconds for seconds in each if seconds is not None]
-        return sum(known) / self.devices if known and len(known) == len(each) else None
+        """Until the last point that is in order has ended, on the devices there are; None where it is not known."""
+        each = self.each()
+        return until_all_end([], each, self.devices) if each else None
 
     def to_json(self) -> dict[str, Any]:
         """{"runs", "of", "settings", "seeds", "seconds", "basis", "devices", "refused": [{"values", "label",

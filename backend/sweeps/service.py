@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from backend import alerting, config, device, runs
@@ -57,7 +58,7 @@ class SweepService:
         require(found, accept)
         sweep_id = runs.new_id()
         name = asked.name or self._free_name(asked)
-        seconds = made.seconds()
+        each = made.each()
         data = {
             "preset": asked.preset,
             "from": asked.run and self._services.find(asked.run).id,
@@ -66,7 +67,7 @@ class SweepService:
             "axes": asked.axes,
             "seeds": asked.seeds,
             "left_out": [{"label": grid.label(p.values), "errors": p.errors()} for p in made.bad],
-            "run_s": seconds * made.devices / len(made.good) if seconds is not None else None,
+            "run_s": fmean(each) if each else None,
         }
         with self._making:
             points = [p.values for p in made.good]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
@@ -71,12 +72,25 @@ def _eta(
 ) -> float | None:
     took = [row["run"]["elapsed_s"] for row in rows if row["state"] == "succeeded" and row["run"]["elapsed_s"]]
     each = fmean(took) if took else expected
-    left = 0.0
+    left: list[float] = []
     for run in active:
         known = run["eta_s"] if run["eta_s"] is not None else None if each is None else each - (run["elapsed_s"] or 0.0)
         if known is None:
             return None
-        left += max(0.0, known)
+        left.append(max(0.0, known))
     if queued and each is None:
         return None
-    return (left + queued * (each or 0.0)) / max(1, devices)
+    return until_all_end(left, [each or 0.0] * queued, devices)
+
+
+def until_all_end(left: Sequence[float], waiting: Sequence[float], devices: int) -> float:
+    """Seconds until the last run has ended: those at work have `left`, those that wait begin in their order, each where
+    a device is free first. Not the sum over the devices: three runs on two devices take as long as two in a row."""
+    free = sorted(left, reverse=True)
+    free = [*free[:devices], *[0.0] * (devices - len(free))] or [0.0]
+    last = max([*left, 0.0])
+    heapq.heapify(free)
+    for seconds in waiting:
+        last = max(last, free[0] + seconds)
+        heapq.heapreplace(free, free[0] + seconds)
+    return last

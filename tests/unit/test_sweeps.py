@@ -14,7 +14,7 @@ import pytest
 from backend.errors import Refused
 from backend.sweeps import grid, plan, result
 from backend.sweeps.measures import last_mean, over_seeds, row_keys, spread, together
-from backend.sweeps.state import standing
+from backend.sweeps.state import standing, until_all_end
 from storage import sweeps as stored
 from storage.db import Database, migrate
 from storage.records import EvaluationItem
@@ -179,6 +179,8 @@ def test_the_time_is_the_sum_on_the_devices_there_are(services: Any, monkeypatch
     monkeypatch.setenv("GRPO_STUDIO_DEVICES", "0,1")
     two = planned(services, sweep={"temperature": [0.8, 1.2]}, seeds=[1, 2])
     assert two.seconds() == pytest.approx(2 * each)
+    three = planned(services, sweep={"temperature": [0.8, 1.0, 1.2]})
+    assert three.seconds() == pytest.approx(2 * each), "two devices: two of the three runs come one after the other"
 
 
 # --- figures ---
@@ -353,9 +355,28 @@ def test_a_sweep_stands_where_its_runs_do(states: list[str], state: str, can: se
 
 def test_what_is_left_is_told_from_the_runs_that_ended() -> None:
     found = standing([run("succeeded"), run("running", eta_s=10.0), run("queued"), run("queued")], 2, 999.0)
-    assert found["eta_s"] == pytest.approx((10 + 2 * 30) / 2)
+    # One begins at once and ends at 30, the other one when the first device is free at 10: it ends at 40.
+    assert found["eta_s"] == pytest.approx(40)
     assert standing([run("running", eta_s=None), run("queued")], 1, None)["eta_s"] is None
     assert standing([run("succeeded")], 1, None)["eta_s"] is None
+
+
+@pytest.mark.parametrize(
+    ("left", "waiting", "devices", "seconds"),
+    [
+        ([], [], 1, 0.0),
+        ([50.0], [], 4, 50.0),  # three idle devices make the one run no faster
+        ([], [30.0] * 3, 2, 60.0),
+        ([10.0, 70.0], [30.0], 2, 70.0),
+        ([10.0, 20.0], [5.0, 5.0, 100.0], 2, 120.0),
+        ([10.0, 20.0, 30.0], [5.0], 1, 35.0),  # devices were taken out of the list: the last of them to end is free
+        ([], [10.0], 0, 10.0),
+    ],
+)
+def test_the_last_run_to_end_is_what_is_waited_for(
+    left: list[float], waiting: list[float], devices: int, seconds: float
+) -> None:
+    assert until_all_end(left, waiting, devices) == pytest.approx(seconds)
 
 
 # --- rows ---
