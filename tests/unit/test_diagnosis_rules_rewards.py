@@ -260,7 +260,10 @@ def test_r2_counts_rows_without_a_ground_truth_while_the_run_goes_on() -> None:
     run = accuracy()
     finding = fired(fill(run, 12, step(run, 0.4)), "R2")
     assert finding.since_step == 10
+    assert finding.severity == "warn", "the other rows teach"
     assert "prompts have no ground truth" in words(finding).en
+    mostly = accuracy()
+    assert fired(fill(mostly, 12, step(mostly, 0.9)), "R2").severity == "stop"
     healthy = accuracy()
     assert state(fill(healthy, 40, step(healthy, 0.0)), "R2") == "ok"
 
