@@ -9,7 +9,7 @@ from backend.cli.output import Output
 from backend.cli.runs import open_services
 from backend.errors import Refused, StudioError
 from backend.text import Text
-from storage.portable import dump
+from storage.portable import TooLarge, dump
 
 
 def record(args: argparse.Namespace, out: Output) -> int:
@@ -32,6 +32,9 @@ def record(args: argparse.Namespace, out: Output) -> int:
                 ko=f"실행 {run.id}은(는) {run.state.value} 상태입니다. 끝난 실행만 기록할 수 있습니다",
             )
         ) from error
+    except TooLarge as error:
+        option = f"--groups-every {error.groups_every}"
+        raise Refused(Text(en=f"{path}: {error.en}: {option}", ko=f"{path}: {error.ko}: {option}")) from error
     except OSError as error:
         raise StudioError(
             Text(

@@ -20,6 +20,7 @@ from backend.errors import NotFound
 from backend.headline import for_run
 from backend.services import Services
 from backend.settings import PROJECT, Settings
+from storage import portable
 from storage.records import RunState
 
 NAMES = ["learned", "hacked", "dead"]
@@ -72,6 +73,17 @@ def test_any_ended_run_can_be_recorded(services: Services, tmp_path: Path, capsy
     assert json.loads(capsys.readouterr().out) == {"run": run, "file": str(out), "bytes": out.stat().st_size}
     assert main(["record", run, "--home", home, "--out", str(out), "--groups-every", "0"]) == 2
     assert main(["record", run, "--home", home, "--out", str(tmp_path / "no" / "x")]) == 1
+
+
+def test_a_run_too_large_for_a_file_is_refused_with_what_would_do(
+    services: Services, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = services.demo.open()[0]["run"]
+    monkeypatch.setattr(portable, "LARGEST", 100_000)
+    out = tmp_path / "run.jsonl.gz"
+    assert main(["record", run, "--home", str(services.settings.home), "--out", str(out)]) == 2
+    assert re.search(r"--groups-every \d+", capsys.readouterr().err)
+    assert not out.exists()
 
 
 def accuracy(services: Services, run: str) -> tuple[float, float]:
