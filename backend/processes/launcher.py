@@ -14,7 +14,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -22,7 +23,7 @@ from urllib.parse import quote, unquote
 from backend import device
 from backend.demo import limits
 from backend.errors import StudioError, WrongState
-from backend.processes import reasons, runfiles
+from backend.processes import devices, reasons, runfiles
 from backend.processes.identity import send
 from backend.processes.locks import FileLock, supported
 from backend.processes.redact import is_secret_name
@@ -46,6 +47,7 @@ SERVICE_KEYS = {
 }
 WORKER_VARIABLE = "GRPO_STUDIO_WORKER"  # for tests only: the module that stands in for backend.workers.train
 WORKER = "backend.workers.train"
+QUEUE_LOCK, TURN_S = "device.lock.queue", 5.0
 _shims: list[subprocess.Popen[bytes]] = []
 
 
@@ -94,51 +96,84 @@ def worker_argv(settings: Settings, run_id: str) -> list[str]:
     return [sys.executable, "-m", module, "--home", str(settings.home), "--run", run_id]
 
 
-def start_next(settings: Settings, db: Database) -> str | None:
-    """Start the run whose turn it is; its id, or None when every device has a run, none waits or another process was
-    faster.
+def start_next(settings: Settings, db: Database, names: tuple[str, ...] | None = None) -> str | None:
+    """Start the run whose turn it is on one of the devices `names`; its id, or None when every device has a run, none
+    waits or another process was faster.
 
-    The lock is taken before the claim and handed to the shim, so that a started run is never without a holder.
+    One process at a time looks for the next and claims it, so that runs start in the order of the queue. The run's lock
+    is taken before the claim and handed to the shim, so that a started run is never without a holder.
     """
     reap()
     if not supported():
         return None
-    devices = len(device.claimable())
-    for run_id in queue.waiting(db, devices):
-        try:
-            lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
-        except OSError as error:
-            log.warning("run %s cannot be started: %s", run_id, error)
-            transition(db, run_id, RunState.QUEUED, RunState.FAILED, reason=reasons.bad_folder(error).en)
-            continue
-        if lock is None:
-            continue
-        with lock:
-            if not queue.claim(db, run_id, devices):
-                return None
-            run = Reader(db).run(run_id)
-            if run is None:
-                return None
+    names = names or device.claimable()
+    if not queue.waiting(db, len(names)):
+        return None
+    with _turn(settings):
+        here = devices.present(names)
+        for run_id in queue.waiting(db, len(here)) if here else ():
             try:
-                launch(settings, run, lock)
+                lock = FileLock.take(settings.run_dir(run_id) / "run.lock")
             except OSError as error:
-                log.warning("run %s could not be launched: %s", run_id, error)
-                transition(
-                    db, run_id, RunState.STARTING, RunState.FAILED, reason=f"the worker could not be started: {error}"
-                )
+                log.warning("run %s cannot be started: %s", run_id, error)
+                transition(db, run_id, RunState.QUEUED, RunState.FAILED, reason=reasons.bad_folder(error).en)
                 continue
-        return run_id
+            if lock is None:
+                continue
+            with lock:
+                if not queue.claim(db, run_id, len(here)):
+                    run = Reader(db).run(run_id)
+                    if run is not None and run.state is RunState.QUEUED:
+                        return None  # the device went to another one
+                    if run is None:
+                        _unmake(settings.run_dir(run_id))
+                    continue  # stopped or deleted since it was listed: the next one's turn
+                run = Reader(db).run(run_id)
+                if run is None:
+                    return None
+                try:
+                    launch(settings, run, lock, here)
+                except OSError as error:
+                    log.warning("run %s could not be launched: %s", run_id, error)
+                    reason = f"the worker could not be started: {error}"
+                    transition(db, run_id, RunState.STARTING, RunState.FAILED, reason=reason)
+                    continue
+            return run_id
     return None
 
 
-def launch(settings: Settings, run: Run, lock: FileLock) -> None:
-    """Start the shim of a run whose lock is held here. Raises OSError when no process can be started."""
+@contextmanager
+def _turn(settings: Settings) -> Iterator[None]:
+    """Held while a run is chosen, claimed and launched. A holder that hangs, or a home folder that cannot be written,
+    is waited for no longer than TURN_S: each claim is a compare-and-set all the same."""
+    lock = None
+    try:
+        lock = FileLock.take(settings.home / QUEUE_LOCK, TURN_S)
+    except OSError as error:
+        log.warning("%s cannot be locked: %s", settings.home / QUEUE_LOCK, error)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _unmake(folder: Path) -> None:
+    """Taking the lock of a run that was deleted meanwhile has made its folder again; anything else in it stays."""
+    with suppress(OSError):
+        (folder / "run.lock").unlink()
+        folder.rmdir()
+
+
+def launch(settings: Settings, run: Run, lock: FileLock, names: Sequence[str] = ()) -> None:
+    """Start the shim of a run whose lock is held here; it takes the first of the devices `names` that is free. Raises
+    OSError when no process can be started."""
     folder = settings.run_dir(run.id)
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "backend.processes.shim", "--home", str(settings.home), "--run", run.id]
     argv += ["--attempt", str(run.attempt), "--lock-fd", str(lock.fd)]
     argv += bounds()
-    for name in filter(None, device.claimable()):
+    for name in filter(None, names):
         argv += ["--device", name]
     for name in withheld(run.config):
         argv += ["--withhold", name]

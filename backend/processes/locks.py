@@ -26,21 +26,22 @@ NO_LOCKS = Text(
 
 
 class FileLock:
-    """An exclusive lock on a file, held until `release()` or the death of every process that has its descriptor."""
+    """A lock on a file, held until `release()` or the death of every process that has its descriptor."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
 
     @classmethod
-    def take(cls, path: Path, timeout: float = 0.0) -> FileLock | None:
-        """The lock, or None when somebody else still holds it after `timeout` seconds."""
+    def take(cls, path: Path, timeout: float = 0.0, shared: bool = False) -> FileLock | None:
+        """The lock, or None when somebody else still holds it after `timeout` seconds. `shared`: with all others who
+        take it so."""
         locks = _require()
         path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + timeout
         while True:
             try:
-                locks.flock(fd, locks.LOCK_EX | locks.LOCK_NB)
+                locks.flock(fd, (locks.LOCK_SH if shared else locks.LOCK_EX) | locks.LOCK_NB)
                 return cls(fd)
             except BlockingIOError:
                 if time.monotonic() >= deadline:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.errors import Refused
-from backend.processes import launcher, oom, process_tree, reasons, runfiles
+from backend.processes import devices, launcher, oom, process_tree, reasons, runfiles
 from backend.processes.identity import alive, boot_id
 from backend.processes.identity import send as send_signal
 from backend.processes.locks import FileLock, held, supported
@@ -36,6 +36,7 @@ ACTIVE = (RunState.STARTING, RunState.RUNNING, RunState.STOPPING)
 def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
     """Settle every run that has ended without saying so, take in spilled records, start the next in the queue.
 
+    Without `db` it is a shim's last act, which goes by the list of devices that was noted last.
     One run whose files cannot be used keeps no other from being settled: the log has it. Returns the ids of the runs
     whose state it changed.
     """
@@ -50,7 +51,8 @@ def reconcile(settings: Settings, db: Database | None = None) -> list[str]:
         take_in_spills(settings, database)
         pack_ended(database)  # one block a time: what a run of an older schema has left, over many looks
         _keep_within_budget(settings, database)
-        while started := launcher.start_next(settings, database):  # one for each device that is free
+        names = devices.noted(settings) if db is None else devices.note(settings)
+        while started := launcher.start_next(settings, database, names):  # one for each device that is free
             changed.append(started)
         return changed
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 import select
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.processes import process_tree, reasons, runfiles
+from backend.processes import devices, process_tree, reasons, runfiles
 from backend.processes.cgroup import oom_kills
 from backend.processes.identity import identify
 from backend.processes.locks import FileLock
@@ -57,10 +56,10 @@ class Shim:
         argv: list[str],
         withhold: Sequence[str] = (),
         limits: Limits | None = None,
-        devices: Sequence[str] = (),
+        names: Sequence[str] = (),
     ) -> None:
         self.settings, self.run_id, self.attempt, self.argv = settings, run_id, attempt, argv
-        self.devices = tuple(devices) or ("",)
+        self.devices = tuple(names) or ("",)
         self.claimed = ""  # the device of this run, where there are several
         self.withhold = withhold
         self.limits = limits or Limits()
@@ -90,8 +89,8 @@ class Shim:
             print(f"not a subreaper: {error}", file=sys.stderr)  # noqa: T201
         me = identify(os.getpid())
         runfiles.write_pids(self.dir, Pids(self.attempt, me, None))
-        device = self._wait_for_device()
-        if device is None:
+        held = self._wait_for_device()
+        if held is None:
             self._write_exit(None, None, 0)
             return
         before = oom_kills()
@@ -115,7 +114,8 @@ class Shim:
         self._drain(reader)
         self._write_exit(code, signum, kills)
         self.log.close()
-        device.release()
+        for lock in held:
+            lock.release()
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name not in self.withhold}
@@ -123,17 +123,17 @@ class Shim:
             kept["CUDA_VISIBLE_DEVICES"] = self.claimed
         return kept | {process_tree.MARK: process_tree.mark(self.settings.home, self.run_id)}
 
-    def _wait_for_device(self) -> FileLock | None:
+    def _wait_for_device(self) -> list[FileLock] | None:
         """One worker at a time on a device: the one before may have said its end and still hold memory."""
         while True:
             for name in self.devices:
                 self._read_wishes()
                 if self.asked:
                     return None
-                lock = FileLock.take(self.settings.home / lock_name(name), timeout=TICK_S / len(self.devices))
-                if lock is not None:
+                locks = devices.take(self.settings.home, name, timeout=TICK_S / len(self.devices))
+                if locks is not None:
                     self.claimed = name
-                    return lock
+                    return locks
 
     def _watch(self, pid: int, reader: int) -> tuple[int | None, int | None]:
         """Pump and wait until the worker has ended; then end what it left. (exit code, signal)"""
@@ -244,11 +244,6 @@ def main(argv: list[str] | None = None) -> int:
     if shim.over is not None:
         _tell_limit(settings, args.run, shim.over)
     return 0
-
-
-def lock_name(device: str) -> str:
-    """The file in the home folder whose lock is the device; the only one has no name."""
-    return f"device-{re.sub('[^A-Za-z0-9]', '_', device)}.lock" if device else "device.lock"
 
 
 def _own_lock(settings: Settings, run_id: str) -> FileLock | None:
