@@ -71,10 +71,12 @@ def _documents(
     for generation in generations:
         count = SignalCount(extremes)
         for group in generation.groups:
-            count.add([c.total for c in group.completions])
+            if generation.phase == "train" and len(group.completions) > 1:  # one alone is no group that could be dead
+                count.add([c.total for c in group.completions])
             if keep.has(generation.step):
                 yield _group(generation, group)
-        signal[generation.step] = count.shares()
+        if generation.phase == "train":
+            signal[generation.step] = count.shares()
     for (phase, name), points in _curves(history, signal).items():
         steps, values = zip(*sorted(points.items()), strict=True)
         yield {
@@ -98,10 +100,12 @@ def _curves(history: History, signal: Mapping[int, Mapping[str, float]]) -> dict
 
 
 def _group(generation: Generation, group: Any) -> dict[str, Any]:
+    """A completion alone is a part of a group that is not known: it is not stored as one that could not teach."""
+    kind = {"kind": "live"} if len(group.completions) == 1 else {}
     return {
         "is": "group", "attempt": 1, "step": generation.step, "phase": generation.phase,
         "prompt_id": group.prompt_id, "prompt": group.prompt, "prompt_format": group.prompt_format,
-        "ground_truth": group.ground_truth, "reward_names": list(generation.reward_names),
+        "ground_truth": group.ground_truth, "reward_names": list(generation.reward_names), **kind,
         "completions": [
             {
                 "position": i, "text": c.text, "tokens": c.tokens, "truncated": c.truncated,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,24 @@ MOST_FILES = 100_000
 LARGEST_STEP = 2**53
 COMPLETIONS = re.compile(r"completions_([0-9]{1,15})\.parquet")
 CHECKPOINT = re.compile(r"checkpoint-([0-9]{1,15})")
+STATE = "trainer_state.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """`state`: the newest trainer_state.json; `logs`: logs in JSON lines; `completions`: TRL's Parquet files in the
-    order of their steps; `adapter`: adapter_config.json; `tokenizer`: tokenizer.json."""
+    """`state`: the newest trainer_state.json, and `said` what it holds; `broken`: those that cannot be read, with why;
+    `logs`: logs in JSON lines; `completions`: TRL's Parquet files in the order of their steps; `others`: how many
+    Parquet files have another name; `adapter`: adapter_config.json; `tokenizer`: tokenizer.json."""
 
     path: Path
-    state: Path | None
-    logs: tuple[Path, ...]
-    completions: tuple[Path, ...]
-    adapter: Path | None
-    tokenizer: Path | None
+    state: Path | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
+    broken: tuple[Refused, ...] = ()
+    logs: tuple[Path, ...] = ()
+    completions: tuple[Path, ...] = ()
+    others: int = 0
+    adapter: Path | None = None
+    tokenizer: Path | None = None
 
 
 def look(path: Path) -> Folder:
@@ -38,42 +44,100 @@ def look(path: Path) -> Folder:
     if not path.exists():
         raise NotFound(Text(en=f"{path}: no such folder or file", ko=f"{path}: 폴더나 파일이 없습니다"))
     if path.is_file():
-        return Folder(path, None, (path,), (), None, None)
+        return _one(path)
     if not path.is_dir():
         raise Refused(
             Text(en=f"{path}: neither a folder nor a regular file", ko=f"{path}: 폴더도 일반 파일도 아닙니다")
         )
-    states = [path / "trainer_state.json", *_checkpoints(path, "trainer_state.json")]
+    names = sorted(each.name for each in path.iterdir())
+    checkpoints = _checkpoints(path, names)
+    state, said, broken = _state([path, *checkpoints])
+    # The files of a repository of completions lie at its top.
+    completions, others = _completions(path / "completions") if "completions" in names else ([], 0)
+    completions = completions or _completions(path)[0]
     found = Folder(
         path,
-        max((s for s in states if s.is_file()), key=_steps_in, default=None),
-        tuple(sorted(p for p in path.glob("*.jsonl") if p.is_file())),
-        _completions(path / "completions"),
-        _first([path / "adapter_config.json", *_checkpoints(path, "adapter_config.json")]),
-        _first([path / "tokenizer.json", *_checkpoints(path, "tokenizer.json")]),
+        state,
+        said,
+        tuple(broken),
+        tuple(path / name for name in names if name.endswith(".jsonl") and (path / name).is_file()),
+        tuple(completions),
+        others,
+        _first(path / "adapter_config.json", *(each / "adapter_config.json" for each in checkpoints)),
+        _first(path / "tokenizer.json", *(each / "tokenizer.json" for each in checkpoints)),
     )
     if found.state is None and not found.logs and not found.completions:
-        raise Refused(
-            Text(
-                en=f"{path}: neither trainer_state.json (here or in a checkpoint-N), nor completions/*.parquet "
-                "(log_completions=True writes them), nor a log in JSON lines (*.jsonl). Give the output_dir of a "
-                "training with TRL.",
-                ko=f"{path}: trainer_state.json(이 폴더 또는 checkpoint-N 안), completions/*.parquet"
-                "(log_completions=True일 때 기록), JSON Lines 로그(*.jsonl) 중 아무것도 없습니다. TRL 학습의 "
-                "output_dir를 지정하세요.",
-            )
-        )
+        raise broken[0] if broken else _nothing(path)
     return found
 
 
-def _checkpoints(path: Path, name: str) -> list[Path]:
-    """A file of each checkpoint, the newest first."""
-    folders = [(int(match[1]), p) for p in path.glob("checkpoint-*") if (match := CHECKPOINT.fullmatch(p.name))]
-    return [p / name for _, p in sorted(folders, reverse=True)]
+def _one(path: Path) -> Folder:
+    """A file: a trainer_state.json, else a log."""
+    if path.suffix.lower() == ".parquet":
+        raise Refused(
+            Text(
+                en=f"{path}: one file of completions. Give the output_dir of the training, the folder that holds "
+                "completions/.",
+                ko=f"{path}: 생성 답 파일 하나입니다. completions/가 들어 있는 학습의 output_dir를 지정하세요.",
+            )
+        )
+    if path.name == STATE:
+        return Folder(path, path, read_json(path))
+    try:  # one under another name
+        said = read_json(path) if path.suffix.lower() == ".json" else {}
+    except Refused:
+        said = {}
+    return Folder(path, path, said) if isinstance(said.get("log_history"), list) else Folder(path, logs=(path,))
 
 
-def _completions(path: Path) -> tuple[Path, ...]:
-    found = [p for p in path.glob("completions_*.parquet") if COMPLETIONS.fullmatch(p.name) and p.is_file()]
+def _nothing(path: Path) -> Refused:
+    inside = path.name == "completions" or CHECKPOINT.fullmatch(path.name)
+    more = f"{path.parent}" if inside else ""
+    return Refused(
+        Text(
+            en=f"{path}: neither trainer_state.json (here or in a checkpoint-N), nor completions/*.parquet "
+            "(log_completions=True writes them), nor a log in JSON lines (*.jsonl). Give the output_dir of a "
+            f"training with TRL{f', here {more}' if more else ''}.",
+            ko=f"{path}: trainer_state.json(이 폴더 또는 checkpoint-N 안), completions/*.parquet"
+            "(log_completions=True일 때 기록), JSON Lines 로그(*.jsonl) 중 아무것도 없습니다. TRL 학습의 "
+            f"output_dir{f'({more})' if more else ''}를 지정하세요.",
+        )
+    )
+
+
+def _checkpoints(path: Path, names: list[str]) -> list[Path]:
+    """The newest first."""
+    found = [(int(match[1]), name) for name in names if (match := CHECKPOINT.fullmatch(name))]
+    return [path / name for _, name in sorted(found, reverse=True)]
+
+
+def _state(folders: list[Path]) -> tuple[Path | None, Mapping[str, Any], list[Refused]]:
+    """(the state of the most steps, what it holds, those that are broken) of the folder itself and its checkpoints, the
+    newest first: older ones than the first sound one are not read. One without a step counts where no other is."""
+    best: tuple[int, Path, dict[str, Any]] | None = None
+    broken: list[Refused] = []
+    for folder in folders:
+        file = folder / STATE
+        if not file.is_file():
+            continue
+        try:
+            said = read_json(file)
+        except Refused as error:
+            broken.append(error)
+            continue
+        step = said.get("global_step")
+        at = int(step) if step is not None and whole(step) else -1
+        if best is None or at > best[0]:
+            best = (at, file, said)
+        if at >= 0 and folder != folders[0]:
+            break
+    return (best[1], best[2], broken) if best else (None, {}, broken)
+
+
+def _completions(path: Path) -> tuple[list[Path], int]:
+    """(TRL's files in the order of their steps, how many Parquet files have another name)."""
+    names = [each.name for each in path.iterdir() if each.suffix == ".parquet"] if path.is_dir() else []
+    found = [path / name for name in names if COMPLETIONS.fullmatch(name) and (path / name).is_file()]
     if len(found) > MOST_FILES:
         raise Refused(
             Text(
@@ -83,19 +147,12 @@ def _completions(path: Path) -> tuple[Path, ...]:
                 "다른 폴더로 복사해 가져오세요.",
             )
         )
-    return tuple(sorted(found, key=lambda p: (step_of(p), p.name)))
+    others = sum(not COMPLETIONS.fullmatch(name) for name in names)
+    return sorted(found, key=lambda p: (step_of(p), p.name)), others
 
 
-def _first(paths: list[Path]) -> Path | None:
+def _first(*paths: Path) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
-
-
-def _steps_in(state: Path) -> int:
-    try:
-        step = read_json(state).get("global_step")
-    except Refused:
-        return -1
-    return int(step) if step is not None and whole(step) else 0
 
 
 def step_of(path: Path) -> int:
@@ -129,5 +186,12 @@ def read_json(path: Path) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError("it holds no object")
     except (OSError, ValueError, RecursionError) as error:
-        raise Refused(Text(en=f"{path}: cannot be read ({error})", ko=f"{path}: 읽을 수 없습니다({error})")) from error
+        raise Refused(
+            Text(
+                en=f"{path}: cannot be read ({error}). Copy it again from where the training ran, or move it away so "
+                "that what else is in the folder is taken in.",
+                ko=f"{path}: 읽을 수 없습니다({error}). 학습한 곳에서 다시 복사하거나, 다른 곳으로 옮겨 폴더의 "
+                "나머지만 가져오세요.",
+            )
+        ) from error
     return value

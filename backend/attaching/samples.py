@@ -9,7 +9,8 @@ divisor of how many rows in a row have the same prompt, over the first files: tw
 by side are no group of twice the size. Where all of them stand so (a training on a few prompts), the advantages tell
 more: within a group an advantage is the total less the group's mean, times a number that is the same for all
 (1, 1/std of the group or of the batch: TRL's scale_rewards). The largest divisor for which that holds in every group is
-taken. Where it holds for none (multi_objective_aggregation="normalize_then_sum"), the common divisor stays.
+taken. Where it holds for none (multi_objective_aggregation="normalize_then_sum"), the common divisor stays. Rows of an
+evaluation (backend.attaching.evaluations) are left out of that. Where each prompt has one row only, no group is known.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from typing import Any
 
 import numpy as np
 
+from backend.attaching import evaluations
 from backend.attaching.folder import number, step_of
-from backend.attaching.history import History
+from backend.attaching.history import History, Phase
 from backend.data import read_parquet
+from backend.errors import Refused
+from backend.text import Text
 from backend.workers.capture import completion_text, prompt_text, stable_id, truth_text
 from backend.workers.reward_calls import weighted_total
 from storage.records import Completion, Generation, Group
@@ -49,32 +53,67 @@ class Sampling:
     group_size: int | None = None
 
 
-def first_files(files: Sequence[Path]) -> list[list[dict[str, Any]]]:
-    """The rows of the first files that hold any."""
+class Reading:
+    """The rows of the files, one file at a time in memory. `cut`: why the newest file was left out: it may still be in
+    the making. Raises Refused, in words, for another one that is broken."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = files
+        self.cut: Refused | None = None
+
+    def __iter__(self) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
+        found = read_parquet.read_many(self.files)
+        for done, path in enumerate(self.files, start=1):
+            try:
+                yield next(found)
+            except (Refused, OSError) as error:
+                if done < len(self.files) or done == 1:
+                    raise
+                words = Text(en=f"{path.name}: {error}", ko=f"{path.name}: {error}")
+                self.cut = error if isinstance(error, Refused) else Refused(words)
+
+
+def first_files(files: Reading, history: History) -> list[list[dict[str, Any]]]:
+    """The rows of the training in the first files that hold any."""
     found: list[list[dict[str, Any]]] = []
-    for _, rows in read_parquet.read_many(files):
-        if rows:
-            found.append(rows)
+    for path, rows in files:
+        if part := rows[: evaluations.begins(rows, [*map(_key, rows)], step_of(path), history)]:
+            found.append(part)
         if len(found) == FIRST:
             break
     return found
 
 
+def columns(files: Sequence[Rows]) -> list[str]:
+    """The columns, without those that hold something and never a number: no reward does."""
+    found: list[str] = []
+    for name in files[0][0] if files else ():
+        values = [row[name] for rows in files for row in rows if row.get(name) is not None]
+        if name in FIXED or not values or any(_score(value) is not None for value in values):
+            found.append(name)
+    return found
+
+
 def generations(
-    files: Sequence[Path], sampling: Sampling, heard: Callable[[int, int], None] | None = None
+    files: Reading, sampling: Sampling, heard: Callable[[int, int], None] | None = None
 ) -> Iterator[Generation]:
     """The generation in each file, one at a time in memory; empty ones are left out, and what the file before holds
-    already: TRL writes its last generation at each log, also where several steps learn from one generation.
+    already: TRL writes its last generation at each log, also where several steps learn from one generation. A file that
+    an evaluation has overwritten gives that, after what it left of the training's.
 
     `heard(done, of)` is called before each file; what it raises ends the reading. Raises Refused, in words, for a
     broken file.
     """
     before: Rows = ()
-    for done, (path, rows) in enumerate(read_parquet.read_many(files)):
+    for done, (path, rows) in enumerate(files):
         if heard is not None:
-            heard(done, len(files))
+            heard(done, len(files.files))
         if rows and not _again(before, rows):
-            yield _generation(path, rows, sampling)
+            start = evaluations.begins(rows, [*map(_key, rows)], step_of(path), sampling.history)
+            parts: list[tuple[Rows, Phase]] = [(rows[:start], "train"), (rows[start:], "eval")]
+            for part, phase in parts:
+                if part:
+                    yield _generation(step_of(path), phase, part, sampling)
         before = rows or before
 
 
@@ -89,18 +128,20 @@ def _again(before: Rows, rows: Rows) -> bool:
     )
 
 
-def _generation(path: Path, rows: Sequence[dict[str, Any]], sampling: Sampling) -> Generation:
-    step = step_of(path)
+def _generation(step: int, phase: Phase, rows: Rows, sampling: Sampling) -> Generation:
     texts = [_text(row.get("completion")) for row in rows]
-    tokens, cut = _lengths(texts, step, sampling)
+    tokens, cut = _lengths(texts, step, phase, sampling)
     groups, start = [], 0
-    for size in _sizes(rows, sampling.group_size):
-        part = range(start, start + size)
+    size = sampling.group_size
+    if phase == "eval" and size and any(run % size for run in _runs(rows)):
+        size = None  # num_generations_eval is another
+    for many in _sizes(rows, size):
+        part = range(start, start + many)
         groups.append(
             _group(rows[start], [_completion(rows[i], texts[i], tokens[i], i in cut, sampling) for i in part])
         )
-        start += size
-    return Generation(step, "train", sampling.reward_names, tuple(groups))
+        start += many
+    return Generation(step, phase, sampling.reward_names, tuple(groups))
 
 
 def _key(row: Mapping[str, Any]) -> str:
@@ -121,9 +162,14 @@ def _sizes(rows: Rows, fixed: int | None) -> list[int]:
     return found
 
 
+def together(files: Sequence[Rows]) -> int:
+    """How many rows of one prompt stand together at least, as a common divisor; 0 without any."""
+    return math.gcd(*(run for rows in files for run in _runs(rows)))
+
+
 def group_size(files: Sequence[Rows], names: Sequence[str], weights: Sequence[float]) -> int | None:
     """num_generations by the rule at the head of this module; None where no size of 2 or more fits."""
-    common = math.gcd(*(run for rows in files for run in _runs(rows)))
+    common = together(files)
     if common < 2:
         return None
     flat = [row for rows in files for row in rows]  # every file is a multiple of `common`, so of its divisors
@@ -148,19 +194,17 @@ def _told_by(totals: np.ndarray, advantages: np.ndarray) -> bool:
     return not (silent | (off > 1e-3 * largest + 1e-4)).any()
 
 
-def _lengths(texts: Sequence[str], step: int, sampling: Sampling) -> tuple[list[int], frozenset[int]]:
-    logged = {
-        name: dict(sampling.history.series("train", f"completions/{name}")) for name in ("mean_length", "clipped_ratio")
-    }
+def _lengths(texts: Sequence[str], step: int, phase: Phase, sampling: Sampling) -> tuple[list[int], frozenset[int]]:
+    told, of = sampling.history.at(phase, step), "eval_" if phase == "eval" else ""
+    mean, share = (told.get(f"{of}completions/{name}", 0.0) for name in ("mean_length", "clipped_ratio"))
     if sampling.count is not None:
         tokens = sampling.count(texts)
     else:
         letters = sum(map(len, texts))
-        mean = logged["mean_length"].get(step)
-        told = mean is not None and 0 < mean <= LONGEST and letters
-        a_token = letters / (mean * len(texts)) if mean and told else 4.0  # characters of English text a token
+        a_token = 4.0  # characters of English text a token
+        if letters and 0 < mean <= LONGEST:
+            a_token = letters / (mean * len(texts))
         tokens = [round(len(text) / a_token) for text in texts]
-    share = logged["clipped_ratio"].get(step, 0.0)
     clipped = round(min(1.0, share) * len(texts)) if share > 0 else 0  # a NaN is not above 0
     longest = sorted(range(len(texts)), key=lambda i: -tokens[i])[:clipped]
     cut = frozenset(longest)

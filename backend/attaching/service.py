@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.attaching import document, samples
-from backend.attaching.folder import Folder, look, read_json, step_of
-from backend.attaching.history import History, of_log, of_state
+from backend.attaching.folder import Folder, step_of
+from backend.attaching.history import History
+from backend.attaching.notes import Found, notes
+from backend.attaching.reading import read_folder
 from backend.attaching.samples import Sampling
 from backend.attaching.settings import reward_names, reward_weights, settings
+from backend.attaching.waiting import within
 from backend.config.coerce import coerce
 from backend.config.legacy import translate
 from backend.config.report import Check
@@ -68,10 +71,11 @@ class AttachService:
                     ko=f"groups_every={groups_every!r:.80}: 1에서 {MOST_EVERY:,} 사이의 정수여야 합니다",
                 )
             )
-        where = _where(path)
+        heard = progress or (lambda *_: None)
+        where = within(path, lambda: _where(path), lambda: heard(0, 0, READING))
         named = _name(name, where)
         try:
-            return self._attach(where, named, given or {}, groups_every, progress or (lambda *_: None))
+            return self._attach(where, named, given or {}, groups_every, heard)
         except (OSError, RecursionError) as error:  # no right to read it, a disk that is gone, a loop of links
             raise Refused(
                 Text(en=f"{where}: cannot be read ({error})", ko=f"{where}: 읽을 수 없습니다({error})")
@@ -81,13 +85,13 @@ class AttachService:
         self, where: Path, name: str, given: Mapping[str, Any], groups_every: int, progress: Progress
     ) -> dict[str, Any]:
         progress(0, 0, READING)
-        found = look(where)
         known, dropped = _sound(given)
-        history, state = _history(found)
-        first = samples.first_files(found.completions)
-        names = reward_names(history, list(first[0][0]) if first else [])
-        adapter = read_json(found.adapter) if found.adapter else {}
-        config = settings(state, adapter, history, names, None) | known
+        read = within(str(where), lambda: read_folder(where), lambda: progress(0, 0, READING))
+        found, history = read.folder, read.history
+        files = samples.Reading(found.completions)
+        first = samples.first_files(files, history)
+        names = reward_names(history, samples.columns(first))
+        config = settings(found.said, read.adapter, history, names, None) | known
         config = {**config, "attached": str(where), "name": name}
         weights, borne_out = reward_weights(history, names)
         weights = tuple(config.get("reward_weights") or weights)
@@ -101,8 +105,9 @@ class AttachService:
         guessed = None
         if "num_generations" not in config and (guessed := samples.group_size(first, names, weights)):
             config["num_generations"] = guessed
+        common = samples.together(first)
         del first
-        count = _tokenizer(found.tokenizer)
+        count = read.count
         sampling = Sampling(names, weights, history, count, config.get("num_generations"))
         told = {
             "path": str(where),
@@ -116,10 +121,11 @@ class AttachService:
         steps = [step_of(file) for file in found.completions]
         keep = document.Keep(groups_every, tuple(steps[:1] + steps[-1:]))
         counted = Counted(keep)
+        before = [run.name for run in self._services.reader.runs() if run.config.get("attached") == str(where)]
         run_id, row = self._row(found, config, history, names, max(steps, default=0))
         with tempfile.TemporaryDirectory(prefix="attach-", dir=self._services.settings.home) as scratch:
             file = Path(scratch) / "run.jsonl.gz"
-            generations = samples.generations(found.completions, sampling, lambda i, n: progress(i, n, READING))
+            generations = samples.generations(files, sampling, lambda i, n: progress(i, n, READING))
             try:
                 document.write(
                     file, row, history, counted.over(generations), {RESULT: told}, row["created_at"], keep
@@ -136,13 +142,19 @@ class AttachService:
                     Text(en=f"{where}: it cannot be taken in ({error})", ko=f"{where}: 가져올 수 없습니다({error})")
                 ) from error
         self._services.settings.run_dir(run_id).mkdir(parents=True, exist_ok=True)
+        total = row["config"].get("max_steps")
+        said = Found(
+            told, found, history, names, dropped, (*read.broken, *([files.cut] if files.cut else ())), read.unread,
+            read.later, max(steps, default=0), common, config.get("num_generations"),
+            total if isinstance(total, int) else None, before,
+        )  # fmt: skip
         return {
             "run": run_id,
             "name": row["name"],
             "steps": row["last_step"],
             "groups": counted.groups,
             "completions": counted.completions,
-            "notes": [note.to_json() for note in _notes(told, found, names, dropped)],
+            "notes": [note.to_json() for note in notes(said)],
         }
 
     def _row(
@@ -240,75 +252,3 @@ class Counted:
                 self.groups += len(one.groups)
                 self.completions += sum(len(group.completions) for group in one.groups)
             yield one
-
-
-def _history(found: Folder) -> tuple[History, Mapping[str, Any]]:
-    """The log: of trainer_state.json, else of the first log in JSON lines that is one."""
-    if found.state is not None:
-        state = read_json(found.state)
-        return of_state(state), state
-    refused: Refused | None = None
-    for path in found.logs:
-        try:
-            return of_log(path), {}
-        except Refused as error:
-            refused = error
-    if refused is not None and not found.completions:
-        raise refused
-    return History(), {}
-
-
-def _tokenizer(path: Path | None) -> Callable[[Sequence[str]], list[int]] | None:
-    """Counts tokens as the model did; None without a tokenizer that can be read."""
-    if path is None:
-        return None
-    try:
-        from tokenizers import Tokenizer
-
-        made = Tokenizer.from_file(str(path))
-    except Exception:  # the library raises bare Exceptions
-        return None
-    return lambda texts: [len(found.ids) for found in made.encode_batch(list(texts), add_special_tokens=False)]
-
-
-def _notes(told: Mapping[str, Any], found: Folder, names: Sequence[str], dropped: Sequence[str]) -> Iterator[Text]:
-    if dropped:
-        listed = ", ".join(dropped)
-        yield Text(
-            en=f"left out: {listed}. A run that was trained elsewhere has none of these, and alerts nobody",
-            ko=f"제외한 설정: {listed}. 외부에서 학습한 실행에는 쓰이지 않으며 알림도 보내지 않습니다",
-        )
-    if size := told["guessed_num_generations"]:
-        yield Text(
-            en=f"num_generations is taken as {size}, from rows of the same prompt and their advantages; if it was "
-            "another: --set num_generations=N",
-            ko=f"같은 프롬프트의 행과 어드밴티지로 num_generations를 {size}(으)로 보았습니다. 다르면 "
-            "--set num_generations=N으로 지정하세요",
-        )
-    if (every := told["groups_every"]) > 1:
-        yield Text(
-            en=f"groups of every {every}-th step are kept; the curves are whole",
-            ko=f"{every}스텝마다 하나씩 그룹을 저장했습니다. 곡선은 모두 있습니다",
-        )
-    if told["tokens"] == "estimated":
-        yield Text(
-            en="token counts are estimated from the texts: there is no tokenizer.json in the folder",
-            ko="폴더에 tokenizer.json이 없어 토큰 수를 글자 수로 추정했습니다",
-        )
-    if not found.completions:
-        yield Text(
-            en="no completions: TRL writes them with log_completions=True; without them dead groups and what the "
-            "rewards paid for cannot be told",
-            ko="생성 답이 없습니다. TRL은 log_completions=True일 때만 기록합니다. 없으면 죽은 그룹이나 보상이 무엇에 "
-            "점수를 주었는지 알 수 없습니다",
-        )
-    elif not told["weights_fit"] and len(names) > 1:
-        yield Text(
-            en="reward_weights are taken as 1 each: the log does not tell them",
-            ko="로그로 reward_weights를 알 수 없어 모두 1로 보았습니다",
-        )
-    if told["skipped_lines"]:
-        yield Text(
-            en=f"{told['skipped_lines']} lines of the log are no entries and were left out",
-            ko=f"로그에서 항목이 아닌 {told['skipped_lines']}줄은 제외했습니다",
-        )

@@ -17,12 +17,14 @@ RESIDUAL = 1e-3  # of the logged reward: more, and the weights do not explain it
 
 
 def reward_names(history: History, columns: Sequence[str]) -> tuple[str, ...]:
-    """Those logged as rewards/NAME/mean, in the order of the columns of the completions, then of their names."""
+    """Those logged as rewards/NAME/mean, in the order of the columns of the completions, then of their names.
+
+    Without a log: what stands after the completion is a reward, the advantage, or a column of log_extra."""
     logged = {match[1] for name in history.names() if (match := REWARD.fullmatch(name))}
     ordered = [name for name in columns if name in logged]
-    if not logged and "advantage" in columns and "completion" in columns:
-        # Without a log: what stands between the completion and the advantage is a reward or a column of log_extra.
-        return tuple(columns[columns.index("completion") + 1 : columns.index("advantage")])
+    if not logged and "completion" in columns:
+        after = list(columns[columns.index("completion") + 1 :])
+        return tuple(after[: after.index("advantage")] if "advantage" in after else after)
     return (*ordered, *sorted(logged - set(ordered)))
 
 

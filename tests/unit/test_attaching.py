@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from backend.attaching.history import History, of_entries, of_log
+from backend.attaching.history import History, of_entries
+from backend.attaching.log import of_log
 from backend.attaching.settings import reward_names, reward_weights
 from backend.errors import NotFound, Refused
 from backend.services import Services

@@ -315,9 +315,9 @@ def test_generations_are_read_one_file_at_a_time(tmp_path: Path, monkeypatch: py
             yield path, rows
 
     monkeypatch.setattr(read_parquet, "read_many", watched)
-    found = look(where)
+    found = samples.Reading(look(where).completions)
     history = samples.History()
-    for at, _ in enumerate(samples.generations(found.completions, samples.Sampling(("right",), (1.0,), history)), 1):
+    for at, _ in enumerate(samples.generations(found, samples.Sampling(("right",), (1.0,), history)), 1):
         assert len(asked) == at
 
 
