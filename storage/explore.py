@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, not_, select
 from storage import models as m
 from storage.db import Database
 from storage.explore_columns import columns_of
-from storage.explore_prompts import Lives, order_key
+from storage.explore_prompts import Lives, page_of
 from storage.explore_records import (
     BUDGET_S,
     Biography,
@@ -131,19 +130,15 @@ class Explorer:
     def prompts(
         self, run_id: str, cursor: str | None = None, limit: int = 50, order: Order = "first", descending: bool = False
     ) -> PromptPage:
-        """The prompts of training. `solve_*` order by rate (not judged last), `forgotten` has those first. The cursor
-        is a place in that order: a run that goes on may move a prompt over the edge of a page. ValueError for one that
-        is none."""
-        if cursor is not None and not re.fullmatch("[0-9]{1,18}", cursor):
-            raise ValueError(f"no cursor: {cursor!r:.80}")
-        begin = int(cursor or 0)
+        """The prompts of training. `solve_*` order by rate (not judged last), `forgotten` has those first. ValueError
+        for a cursor that is none, or one of another order (explore_prompts.page_of)."""
 
         def read(connection: Connection, key: int) -> PromptPage:
             lives = self._lives_of(connection, run_id, key)
-            every = sorted(lives.prompts, key=order_key(order, descending))
-            more = str(begin + limit) if begin + limit < len(every) else None
-            return PromptPage(lives.summaries(connection, every[begin : begin + limit]), more, len(every))
+            page, more = page_of(lives.prompts, cursor, limit, order, descending)
+            return PromptPage(lives.summaries(connection, page), more, len(lives.prompts))
 
+        page_of((), cursor, limit, order, descending)  # a run that is not there has no cursors of its own either
         return self._with(run_id, PromptPage((), None, 0), read)
 
     def biography(self, run_id: str, prompt_id: str) -> Biography:

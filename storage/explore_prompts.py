@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import math
+import re
+import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +18,8 @@ from storage.explore_records import Order, PromptSummary
 from storage.liveness import Bounds, live_rows
 
 Mark = tuple[Any, ...]
+Place = tuple[float, int, int]  # of a prompt in an order: what it is ordered by, its first step, its key
+CURSOR = re.compile(r"([a-z_]{1,20})-(up|down)-([0-9a-f]{16})-([0-9]{1,18})-([0-9]{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +82,13 @@ def _rate(known: np.ndarray, solved: np.ndarray) -> float | None:
     return float(solved.sum() / known.sum()) if known.sum() else None
 
 
-def order_key(order: Order, descending: bool) -> Callable[[Life], Any]:
+def order_key(order: Order, descending: bool) -> Callable[[Life], Place]:
     sign = -1 if descending else 1
 
     def rate(value: float | None) -> float:
-        return float("inf") if value is None else sign * value
+        return math.inf if value is None else sign * value
 
-    keys: dict[str, Callable[[Life], Any]] = {
+    keys: dict[str, Callable[[Life], float]] = {
         "first": lambda p: sign * p.first_step,
         "times": lambda p: sign * p.times,
         "solve_first": lambda p: rate(p.solve_first),
@@ -90,4 +96,34 @@ def order_key(order: Order, descending: bool) -> Callable[[Life], Any]:
         "forgotten": lambda p: not p.forgotten,
     }
     chosen = keys[order]
-    return lambda p: (chosen(p), p.first_step, p.key)
+    return lambda p: (float(chosen(p)), p.first_step, p.key)
+
+
+def page_of(
+    lives: Sequence[Life], cursor: str | None, limit: int, order: Order, descending: bool
+) -> tuple[Sequence[Life], str | None]:
+    """The prompts behind the one that the cursor names, and the cursor of the next page. It holds that prompt's own
+    place in the order: one that comes to stand before it meanwhile moves no other to another page. Raises ValueError
+    for a cursor that is none, or one of another order."""
+    after = None if cursor is None else _read(cursor, order, descending)
+    key = order_key(order, descending)
+    every = sorted(lives, key=key)
+    begin = 0 if after is None else bisect.bisect_right(every, after, key=key)
+    page = every[begin : begin + limit]
+    more = bool(page) and begin + limit < len(every)
+    return page, _written(key(page[-1]), order, descending) if more else None
+
+
+def _written(place: Place, order: Order, descending: bool) -> str:
+    value, first, key = place
+    return f"{order}-{'down' if descending else 'up'}-{struct.pack('>d', value).hex()}-{first}-{key}"
+
+
+def _read(cursor: str, order: Order, descending: bool) -> Place:
+    found = CURSOR.fullmatch(cursor)
+    if found is None or (found[1], found[2]) != (order, "down" if descending else "up"):
+        raise ValueError(f"no cursor: {cursor!r:.80}")
+    (value,) = struct.unpack(">d", bytes.fromhex(found[3]))
+    if math.isnan(value):
+        raise ValueError(f"no cursor: {cursor!r:.80}")
+    return value, int(found[4]), int(found[5])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -46,9 +45,12 @@ class Analysis:
         if sort not in SORTS:
             raise filters.WrongFilter("sort", sort, f"must be one of {', '.join(SORTS)}",
                                       f"{', '.join(SORTS)} 중 하나여야 합니다")  # fmt: skip
-        if cursor is not None and not re.fullmatch(r"[0-9]{1,18}", cursor):
-            raise filters.WrongFilter("cursor", cursor, "is no place in this list", "이 목록의 위치가 아닙니다")
-        page = self._explorer.prompts(run_id, cursor, limit, sort, down)  # type: ignore[arg-type]
+        try:
+            page = self._explorer.prompts(run_id, cursor, limit, sort, down)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise filters.WrongFilter(
+                "cursor", f"{cursor:.80}", "is no place in this list", "이 목록의 위치가 아닙니다"
+            ) from error
         found = [biography.prompt_view(one) for one in page.prompts]
         return views.plain({"prompts": found, "cursor": page.cursor, "of": page.of})
 

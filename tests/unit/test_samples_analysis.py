@@ -61,13 +61,19 @@ def test_a_reward_that_runs_away_can_be_looked_at(tmp_path: Path) -> None:
     store.db.close()
 
 
-@pytest.mark.parametrize("cursor", ["-5", "-99999999999", " 7 ", "１", "7\n", "x", "9" * 19])
-def test_a_place_in_the_prompts_is_a_whole_number(tmp_path: Path, cursor: str) -> None:
+@pytest.mark.parametrize(
+    "cursor",
+    ["1", "-5", "-99999999999", " 7 ", "１", "7\n", "x", "9" * 19, "forgotten-up-7ff8000000000000-1-1",
+     "first-up-3ff0000000000000-1-1", "forgotten-down-3ff0000000000000-1-1", "forgotten-up-3ff0000000000000-1-1\n",
+     "forgotten-up-3ff0000000000000-1-" + "9" * 19, "3.-1", "x" * 10_000, "\ud800", "forgotten-up-zz-1-1"],
+)  # fmt: skip
+def test_a_place_in_the_prompts_is_one_that_a_page_gave(tmp_path: Path, cursor: str) -> None:
     store = open_store(tmp_path)
     put(store, RUN, ("r",), [(1.0,), (0.0,)])
     with pytest.raises(Refused, match="no place in this list"):
         service(store).prompts(RUN, cursor=cursor)
-    assert service(store).prompts(RUN, cursor="1")["prompts"] == []
+    assert service(store).prompts(RUN, cursor="forgotten-up-7ff0000000000000-1-1")["prompts"] == []
+    assert len(service(store).prompts(RUN, cursor="forgotten-up-fff0000000000000-1-1")["prompts"]) == 1
     store.db.close()
 
 

@@ -19,7 +19,9 @@ from storage import portable, retention, runs
 from storage.explore import Explorer, SampleFilter
 from storage.kinds import kind_of
 from storage.pack import pack, pack_ended
+from storage.reader import run_key
 from storage.records import Completion, Generation, Group, RunState, StoredGroup
+from storage.sampled import Prompts, add_generations
 from tests.storage_support import OTHER, RUN, Store, open_store
 
 NAMES = ("accuracy", "format")
@@ -286,6 +288,46 @@ def test_a_prompt_that_was_solved_and_is_no_more(fresh: Store) -> None:
     assert explorer.prompts(RUN).of == 5, "what came in since is seen"
 
 
+@pytest.mark.parametrize("descending", [True, False])
+@pytest.mark.parametrize("order", ["first", "times", "solve_first", "solve_last", "forgotten"])
+def test_pages_of_prompts_give_each_once_though_others_move_between_them(
+    fresh: Store, order: Any, descending: bool
+) -> None:
+    """After each page a prompt of the first page is asked again and again, so that it comes to stand elsewhere, and a
+    new one comes: of those that stay where they are none is left out, and none comes twice."""
+    explorer = Explorer(fresh.db)
+    with fresh.db.read() as connection:
+        key = run_key(connection, RUN)
+    assert key is not None
+
+    def asked(step: int, *names: str, right: bool = True) -> None:
+        groups = [
+            Group(name, f"Prompt {name}", "text", "1", (completion(1, right and n % 2 == 0, 1.0),))
+            for n, name in enumerate(names)
+        ]
+        with fresh.db.begin() as connection:
+            add_generations(connection, key, 1, [Generation(step, "train", NAMES, tuple(groups))], Prompts())
+
+    names = [f"p{n:02}" for n in range(9)]
+    for step in range(1, 4):
+        asked(step, *names[: 3 * step])
+    whole = [p.prompt_id for p in explorer.prompts(RUN, None, 50, order, descending).prompts]
+    assert len(whole) == len(names)
+    seen: list[str] = []
+    cursor, step = None, 4
+    while True:
+        page = explorer.prompts(RUN, cursor, 3, order, descending)
+        seen += [p.prompt_id for p in page.prompts]
+        cursor = page.cursor
+        if cursor is None:
+            break
+        for _ in range(2):
+            asked(step, seen[0], f"new {step}", right=False)
+            step += 1
+    stayed = [name for name in names if name != whole[0]]
+    assert [name for name in seen if name in stayed] == [name for name in whole if name in stayed]
+
+
 def test_joined_blocks_hold_the_same(fresh: Store, monkeypatch: Any) -> None:
     fill(fresh, range(1, 9))
     before = repr(list(fresh.reader.completions(RUN)))
@@ -432,8 +474,14 @@ def test_a_group_with_a_nan_is_live_wherever_it_stands(totals: list[float | None
     assert kind_of([totals[n] for n in order], 0.0, 1.0) == "live"
 
 
-@pytest.mark.parametrize("cursor", ["-5", "-99999999999", " 7 ", "\uff11", "", "1.5", "9" * 30])
+@pytest.mark.parametrize(
+    "cursor",
+    ["-5", "-99999999999", " 7 ", "\uff11", "", "1.5", "9" * 30, "7", "first-up-7ff8000000000001-1-1",
+     "first-down-3ff0000000000000-1-1", "times-up-3ff0000000000000-1-1"],
+)  # fmt: skip
 def test_a_place_in_the_prompts_that_is_none(store: Store, cursor: str) -> None:
+    with pytest.raises(ValueError, match="no cursor"):
+        Explorer(store.db).prompts(OTHER, cursor)
     with pytest.raises(ValueError, match="no cursor"):
         Explorer(store.db).prompts(RUN, cursor)
 
