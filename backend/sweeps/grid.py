@@ -85,7 +85,11 @@ def read(raw: Mapping[str, Any]) -> Asked:
         if name in axes:
             raise refused(key, name, "is swept twice, under two names", "두 이름으로 두 번 스윕합니다")
         axes[name] = _values(key, found)
-    seeds = _seeds(raw.get("seeds"))
+    given = raw.get("seeds")
+    if given is not None and not isinstance(given, list | tuple):  # 3 may mean the seed 3 or three seeds
+        raise refused("seeds", given, "must be a list of whole numbers, such as [1, 2, 3]",
+                      "[1, 2, 3]처럼 정수 목록이어야 합니다")  # fmt: skip
+    seeds = _seeds(given)
     if SEED in axes:
         if seeds:
             raise refused(SEED, axes[SEED], "stands under sweep and under seeds", "sweep과 seeds에 모두 있습니다")
@@ -93,10 +97,15 @@ def read(raw: Mapping[str, Any]) -> Asked:
     if not axes and len(seeds) < 2:
         raise refused("sweep", {}, "name a field with its values, or several seeds",
                       "필드와 값들을 지정하거나 시드를 여러 개 지정하세요")  # fmt: skip
-    both = [name for name in values if today(str(name)) in axes]
-    if both:
-        raise refused(both[0], values[both[0]], "is swept: it cannot be fixed under values too",
-                      "스윕하는 필드라 values에서 고정할 수 없습니다")  # fmt: skip
+    for name in values:
+        if any(_overwrites(axis, _full(name)) for axis in axes):
+            raise refused(name, values[name], "is swept: it cannot be fixed under values too",
+                          "스윕하는 필드라 values에서 고정할 수 없습니다")  # fmt: skip
+    for name in axes:
+        inside = [other for other in axes if other != name and _overwrites(name, other)]
+        if inside:
+            raise refused(inside[0], axes[inside[0]], f"{name} is swept too and replaces all of it: sweep one of the "
+                          "two", f"{name}도 스윕해서 이 값을 모두 덮어씁니다. 둘 중 하나만 스윕하세요")  # fmt: skip
     by_methods = _set_by_methods() if METHOD in axes else set()
     if named := [name for name in axes if name in by_methods]:
         raise refused(named[0], axes[named[0]], "the swept algorithm sets it too, so only one of the two would count",
@@ -105,8 +114,11 @@ def read(raw: Mapping[str, Any]) -> Asked:
     if preset and run:
         raise refused("from", run, f"give a run or a preset ({preset}) as the base, not both",
                       f"실행과 프리셋({preset}) 중 하나만 바탕으로 지정하세요")  # fmt: skip
-    asked = Asked(axes, seeds, values, preset, run, (_text(raw, "name") or "").strip(), bool(raw.get("leave_out")),
-                  address)  # fmt: skip
+    leave_out = raw.get("leave_out")
+    if leave_out is not None and not isinstance(leave_out, bool):  # "false" in quotes is no false
+        raise refused("leave_out", leave_out, "must be true or false", "true나 false여야 합니다", [True, False])
+    name = (_text(raw, "name") or "").strip()
+    asked = Asked(axes, seeds, values, preset, run, name, bool(leave_out), address)
     if len(asked.name) > LONGEST_NAME:
         raise refused("name", asked.name, f"at most {LONGEST_NAME} characters", f"{LONGEST_NAME}자까지 됩니다")
     if not asked.name.isprintable():
@@ -159,7 +171,8 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        return f"{value:g}"
+        short = f"{value:g}"
+        return short if float(short) == value or not math.isfinite(value) else repr(value)
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -190,7 +203,21 @@ def _name(key: str) -> str:
         raise refused("sweep", key, "cannot be swept", "스윕할 수 없는 설정입니다")
     if dot and kind_of(name).name != "dict":
         raise refused("sweep", key, f"{name} has no arguments", f"{name}에는 인자가 없습니다")
+    if dot and not all(rest.split(".")):
+        raise refused("sweep", key, "an argument has no name between its points", "점 사이에 인자 이름이 없습니다")
     return f"{name}{dot}{rest}"
+
+
+def _full(name: str) -> str:
+    """A setting or its argument under today's name."""
+    head, dot, rest = name.partition(".")
+    return f"{today(head)}{dot}{rest}"
+
+
+def _overwrites(one: str, other: str) -> bool:
+    """Whether setting `one` sets `other` too: they are the same, or `other` is an argument inside of it. The other way
+    round is in order: reward_args fixes all, reward_args.format.content changes one of it at each point."""
+    return other == one or other.startswith(f"{one}.")
 
 
 def _values(key: str, given: Any) -> list[Any]:

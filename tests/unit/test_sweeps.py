@@ -53,6 +53,29 @@ def refusal(raw: dict[str, Any]) -> Refused:
         ({"name": "x" * 81, "sweep": {"beta": [0, 1]}}, "name", "80"),
         ({"name": "\ud800\0", "sweep": {"beta": [0, 1]}}, "name", "cannot be shown"),
         ({"sweep": {"attached": ["/a", "/b"]}}, "sweep", "cannot be swept"),
+        ({"sweep": {"reward_args..x": [1, 2]}}, "sweep", "no name"),
+        ({"sweep": {"reward_args.": [1, 2]}}, "sweep", "no name"),
+        (
+            {"sweep": {"reward_args": [{}], "reward_args.format.content": ["a"]}},
+            "reward_args.format.content",
+            "one of the two",
+        ),
+        (
+            {"sweep": {"reward_args.format": [{}], "reward_args.format.content": ["a"]}},
+            "reward_args.format.content",
+            "one of the two",
+        ),
+        ({"sweep": {"reward_args": [{}, {}]}, "values": {"reward_args.format.content": "a"}}, "reward_args", "twice"),
+        (
+            {"sweep": {"reward_args": [{}]}, "values": {"reward_args.format.content": "a"}},
+            "reward_args.format.content",
+            "is swept",
+        ),
+        ({"sweep": {"beta": [0, 1]}, "leave_out": "false"}, "leave_out", "true or false"),
+        ({"sweep": {"beta": [0, 1]}, "seeds": 3}, "seeds", "list of whole numbers"),
+        ({"sweep": {"beta": [0, 1]}, "seeds": [True]}, "seeds", "whole number"),
+        ({"sweep": {"beta": [0, 1]}, "seeds": [1, 1]}, "seed", "twice"),
+        ({"sweep": {f"dataset_args.x{n}": list(range(10)) for n in range(4)}}, "sweep", "10,000 runs"),
         ({"sweep": {f"dataset_args.x{n}": [1] for n in range(101)}}, "sweep", "100 at most"),
     ],
 )
@@ -147,6 +170,34 @@ def test_a_point_that_breaks_group_arithmetic_is_named_with_what_would_do(servic
     assert caught.value.report["runs"] == 2  # type: ignore[attr-defined]
 
 
+def test_an_argument_is_swept_over_the_ones_that_are_fixed(services: Any) -> None:
+    fixed = {"reward_args": {"format": {"content": "text"}, "accuracy": {}}}
+    found = planned(services, sweep={"reward_args.format.content": ["number", "text", "word"]}, values=fixed)
+    configs = [point.check.config.to_dict() for point in found.good]  # type: ignore[union-attr]
+    assert [each["reward_args"]["format"]["content"] for each in configs] == ["number", "text"]
+    (rule,) = found.to_json()["rules"]
+    assert rule["points"] == ["reward_args.format.content=word"]
+    assert "'number', 'text'" in rule["rule"]["en"]
+
+
+def test_lists_of_rewards_are_values_and_their_weights_are_said(services: Any) -> None:
+    """The quickstart weighs two rewards: a point with one of them needs other weights, which are offered."""
+    lists = {"rewards": [["accuracy"], ["accuracy", "format"]]}
+    told = planned(services, sweep=lists).to_json()
+    assert (told["runs"], told["of"]) == (1, 2)
+    assert told["rules"][0]["field"] == "reward_weights"
+    assert [1.0] in told["rules"][0]["suggest"]
+    assert planned(services, sweep=lists, values={"reward_weights": None}).to_json()["runs"] == 2
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -1, "hot", None, True, [1, 2], {"a": 1}])
+def test_a_value_of_a_wrong_type_names_its_rule_and_what_would_do(services: Any, value: Any) -> None:
+    told = planned(services, sweep={"temperature": [0.8, value]}).to_json()
+    assert told["runs"] == 1
+    assert told["rules"][0]["field"] == "temperature"
+    assert told["rules"][0]["suggest"]
+
+
 def test_points_are_left_out_only_when_asked_and_never_all_of_them(services: Any) -> None:
     plan.require(planned(services, sweep={"num_generations": [8, 7]}, leave_out=True))
     with pytest.raises(Refused, match="no point of the grid can run"):
@@ -181,6 +232,14 @@ def test_the_time_is_the_sum_on_the_devices_there_are(services: Any, monkeypatch
     assert two.seconds() == pytest.approx(2 * each)
     three = planned(services, sweep={"temperature": [0.8, 1.0, 1.2]})
     assert three.seconds() == pytest.approx(2 * each), "two devices: two of the three runs come one after the other"
+
+
+def test_settings_that_differ_never_have_one_name() -> None:
+    close = [0.3, 0.1 + 0.2, 1e-6, 1.0000001e-6, 0.5, 3.0]
+    assert [grid.shown(each) for each in close] == [
+        "0.3", "0.30000000000000004", "1e-06", "1.0000001e-06", "0.5", "3",
+    ]  # fmt: skip
+    assert grid.shown(math.nan) == "nan"
 
 
 # --- figures ---
