@@ -6,14 +6,15 @@ gamed, and one that rose while the accuracy did not move says nothing yet.
 Pure functions over what was logged. The gain is the mean reward of the last steps against the first ones with a 95%
 Welch interval, which takes the steps of a window as independent: a window on a slope widens the interval, never narrows
 it. A look at every step gives more than one chance to be wrong, so the interval is taken at 99% before a direction is
-claimed. The full diagnosis (causes and cures) is elsewhere; this says only what it knows.
+claimed, and at more the longer the run. The full diagnosis (causes and cures) is elsewhere; this says only what it
+knows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean, variance
 from typing import Any, Literal, Protocol
 
@@ -70,7 +71,7 @@ class Gain:
     last: float
     window: int
     half: float
-    sure: bool  # the 99% interval excludes 0
+    sure: bool  # the interval that a claim needs excludes 0
 
     @property
     def change(self) -> float:
@@ -100,11 +101,34 @@ def student(p: float, df: float) -> float:
 
 
 def gain(rewards: Sequence[float]) -> Gain | None:
-    """The gain over a run's mean rewards in step order (NaN and infinities left out); None before 20 steps."""
+    """The gain over a run's mean rewards in step order (NaN and infinities left out); None before 20 steps.
+
+    Where LARGEST_WINDOW steps at either end do not tell, a fifth of the run is taken: with more steps the interval goes
+    on narrowing. A claim stands for as long as the 95% interval excludes 0: it would flap on the bound of 99%."""
     finite = [value for value in rewards if math.isfinite(value)]
+    found = _ends(finite)
+    if found is None or found.sure or abs(found.change) <= found.half:
+        return found
+    end = len(finite)
+    for before in range(end - 1, max(end - SMALLEST_WINDOW, 2 * SMALLEST_WINDOW) - 1, -1):
+        was = _ends(finite[:before])
+        if was is not None and was.sure and was.change * found.change > 0:
+            return replace(found, sure=True)
+    return found
+
+
+def _ends(finite: Sequence[float]) -> Gain | None:
     if len(finite) < 2 * SMALLEST_WINDOW:
         return None
-    window = max(SMALLEST_WINDOW, min(LARGEST_WINDOW, len(finite) // 5))
+    fifth = max(SMALLEST_WINDOW, len(finite) // 5)
+    # Each doubling of a run is one more look at fresh steps: Bonferroni's share of what SURE allows in all.
+    sure = 1 - (1 - SURE) / (1 + math.log2(len(finite) / (2 * SMALLEST_WINDOW)))
+    found = _between(finite, min(LARGEST_WINDOW, fifth), sure)
+    return found if found.sure or fifth <= LARGEST_WINDOW else _between(finite, fifth, sure)
+
+
+def _between(finite: Sequence[float], window: int, sure: float) -> Gain:
+    """The last `window` values against the first."""
     first, last = finite[:window], finite[-window:]
     a, b = variance(first) / window, variance(last) / window
     change = fmean(last) - fmean(first)
@@ -114,7 +138,7 @@ def gain(rewards: Sequence[float]) -> Gain | None:
     df = (window - 1.0) / (share**2 + (1 - share) ** 2)
     error = math.sqrt(a + b)
     half = student((1 + SHOWN) / 2, df) * error
-    return Gain(fmean(first), fmean(last), window, half, abs(change) > student((1 + SURE) / 2, df) * error)
+    return Gain(fmean(first), fmean(last), window, half, abs(change) > student((1 + sure) / 2, df) * error)
 
 
 def recent(values: Sequence[float], steps: int = LARGEST_WINDOW) -> float | None:

@@ -66,6 +66,8 @@ class Reading:
 
     `need`: with level "unknown", how many more steps it wants (None: cannot be said). `evidence`: numbers, short texts
     and lists of them by name, in the units that `text` uses. `severity`: where it differs from the rule's own.
+    `keeps`: the gravest severity that this answer still bears out where the finding has been that grave before: a
+    share that wavers about a bound must not change the severity at every look.
     """
 
     level: Level
@@ -76,6 +78,7 @@ class Reading:
     change: tuple[Change, ...] = ()
     severity: Severity | None = None
     need: int | None = None
+    keeps: Severity | None = None
 
 
 CLEAR = Reading("clear")

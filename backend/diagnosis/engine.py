@@ -33,7 +33,10 @@ class Standing:
     last: int = 0
     cleared: int | None = None
     reading: Reading | None = None  # the latest that fired
-    need: int | None = None
+    severity: Severity = "info"  # of the finding; it may lag behind the latest reading's
+    milder: int = 0  # answers in a row that were less grave than the finding
+    need: int | None = None  # steps that it wanted after `asked`, where its latest answer was that it cannot tell
+    asked: int = 0
     applies: bool = True
     failed: str | None = None
     looked: tuple[int, int, int] | None = None  # the step of the evaluation looked at last; fires and clears before
@@ -113,6 +116,7 @@ class Engine:
         for standing in self.standings.values():
             if "window" in standing.rule.moments and standing.state == "unknown":
                 standing.need = max(window.need, window.after_warmup if standing.rule.trend else 0)
+                standing.asked = window.step
 
     def _ask(self, moments: tuple[When, ...], window: Window) -> bool:
         changed = False
@@ -142,6 +146,7 @@ class Engine:
         if reading is None:
             return False
         level = reading.level
+        standing.need, standing.asked = (reading.need if level == "unknown" else None), step
         if level != "fire":
             standing.fires = 0
         if level != "clear":
@@ -153,7 +158,6 @@ class Engine:
             if standing.fires >= rule.confirm:
                 return self._fire(standing, reading, step)
         elif level == "unknown":
-            standing.need = reading.need
             return False
         elif standing.state == "unknown":
             return self._move(standing, "ok", step)
@@ -165,33 +169,41 @@ class Engine:
         return False
 
     def _fire(self, standing: Standing, reading: Reading, step: int) -> bool:
-        before, standing.reading, standing.last = standing.reading, reading, step
+        standing.reading, standing.last = reading, step
+        read = reading.severity or standing.rule.severity
         if standing.state == "fired":
-            worse = before is not None and _severity(standing.rule, before) != _severity(standing.rule, reading)
-            if worse:
-                self.transitions.append(Transition(step, standing.rule.id, "fired", _severity(standing.rule, reading)))
+            if _now(standing, read, reading.keeps) != standing.severity:
+                standing.severity, standing.milder = read, 0
+                self.transitions.append(Transition(step, standing.rule.id, "fired", read))
             return True  # its numbers moved
         standing.since, standing.cleared = standing.first_fire, None
+        standing.severity, standing.milder = read, 0
         return self._move(standing, "fired", step)
 
     def _move(self, standing: Standing, to: State, step: int) -> bool:
-        standing.state, standing.need = to, None
+        standing.state = to
         if to != "ok":
-            severity = _severity(standing.rule, standing.reading)
-            self.transitions.append(Transition(step, standing.rule.id, to, severity))
+            self.transitions.append(Transition(step, standing.rule.id, to, standing.severity))
         return True
+
+    def needs(self, rule_id: str) -> int | None:
+        """Steps from here on until a rule can tell; None where it can, or nobody knows."""
+        standing = self.standings.get(rule_id)
+        if standing is None or standing.need is None or not standing.applies:
+            return None
+        return max(1, standing.need - max(0, self.last_step - standing.asked))
 
     def findings(self) -> list[Finding]:
         """What fired, standing ones first, the gravest and earliest first; with what explains each."""
         found = [s for s in self.standings.values() if s.state in ("fired", "cleared") and s.reading is not None]
         standing: dict[str, tuple[Rule, Severity]] = {
-            s.rule.id: (s.rule, _severity(s.rule, s.reading)) for s in found if s.state == "fired"
+            s.rule.id: (s.rule, s.severity) for s in found if s.state == "fired"
         }
         made = [
             Finding(
                 s.rule,
                 s.state,
-                _severity(s.rule, s.reading),
+                s.severity,
                 s.since,
                 s.last,
                 s.cleared,
@@ -256,8 +268,13 @@ def _with_roots(findings: list[Finding]) -> list[Finding]:
     return list(by.values())
 
 
-def _severity(rule: Rule, reading: Reading | None) -> Severity:
-    return reading.severity if reading is not None and reading.severity is not None else rule.severity
+def _now(standing: Standing, read: Severity, keeps: Severity | None) -> Severity:
+    """The severity after an answer that reads `read`: graver at once; milder after as many answers in a row as the rule
+    wants for anything, none of which bears out (`keeps`) what it has been."""
+    was, now = SEVERITIES.index(standing.severity), SEVERITIES.index(read)
+    held = keeps is not None and SEVERITIES.index(keeps) <= was
+    standing.milder = standing.milder + 1 if now > was and not held else 0
+    return read if now < was or standing.milder >= standing.rule.confirm else standing.severity
 
 
 def replay_steps(records: Records) -> list[int]:
@@ -297,7 +314,7 @@ def states(engine: Engine) -> list[dict[str, Any]]:
             "name": s.rule.name,
             "title": s.rule.title.to_json(),
             "state": s.state if s.applies else "not_applicable",
-            "needs": s.need if s.state == "unknown" and s.applies else None,
+            "needs": engine.needs(s.rule.id) if s.state == "unknown" else None,
             "calibrated": s.rule.calibrated,
             "failed": s.failed,
         }

@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from backend.diagnosis.base import Finding
+from backend.diagnosis.base import SEVERITIES, Finding
 from backend.diagnosis.engine import Engine
-from backend.diagnosis.records import Records
+from backend.diagnosis.records import Window
+from backend.diagnosis.rules._kinds import dead
+from backend.diagnosis.rules._since_start import span
 from backend.headline import SMALLEST_WINDOW, Gain, HeldOut, gain, number, signed
 from backend.text import Text
 
@@ -42,24 +44,60 @@ STATES: dict[State, tuple[Text, Text]] = {  # while it runs, after its end
 NO_STEP = Text("no GRPO step yet", "아직 GRPO 스텝이 없습니다")
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The gain of the task's own reward, beside others; `solved`: there is not much left to gain."""
+
+    name: str
+    gain: Gain
+    solved: bool
+
+    @property
+    def rose(self) -> bool:
+        return self.gain.sure and self.gain.change > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the sentence is made of. `standing`: the findings that stand and that no other explains, the gravest first;
+    `scale`: (least, width) of the total reward; `flat`: surely not rising; `spent`: the task is the same in nearly all
+    groups; `needs`: steps until it can be told, where nothing tells yet."""
+
+    found: Gain | None
+    task: Task | None
+    held_out: HeldOut | None
+    standing: Sequence[Finding]
+    scale: tuple[float, float] | None
+    steps: int
+    flat: bool
+    spent: bool
+    needs: int | None
+
+    def first(self, means: str, least: Sequence[str] = SEVERITIES[:-1]) -> Finding | None:
+        return next((f for f in self.standing if f.rule.means == means and f.severity in least), None)
+
+
 def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     """{"state", "text", "because", "needs", "gain", "held_out"} of what an engine has seen so far.
 
     `because`: the id of the finding that explains it; `needs`: steps until it can tell. Text's numbers are rewards as
     logged (weighted sums) and shares.
     """
-    records = engine.records
-    standing = [f for f in engine.findings() if f.state == "fired" and f.because_of is None]
-    rewards = records.window(engine.last_step).reward
-    found, held_out = gain(rewards.values), _held_out(records)
-    task = _task(engine)
-    scale = _scale(records)
-    steps = max(rewards.steps, default=0)
-    state, because, needs = _judge(found, task, held_out, standing, scale, len(rewards.values), steps)
-    text = _sentence(state, because, needs, found, task, held_out, standing, steps, ended)
+    window = engine.records.window(engine.last_step)
+    rewards = window.reward
+    known = sum(map(math.isfinite, rewards.values))
+    found, task, scale = gain(rewards.values), _task(window), span(window, "total")
+    needs = max(1, 2 * SMALLEST_WINDOW - known) if found is None else _needed(engine, found, task, scale, known)
+    fired = [f for f in engine.findings() if f.state == "fired"]
+    roots = [f for f in fired if f.because_of is None]
+    flat = found is not None and _flat(engine, fired, found, scale)
+    spent = dead(window, by_task=True).critical
+    seen = Seen(found, task, _held_out(window), roots, scale, max(rewards.steps, default=0), flat, spent, needs)
+    state, because = _judge(seen)
+    held_out = seen.held_out
     return {
         "state": state,
-        "text": text.to_json(),
+        "text": _sentence(seen, state, because, ended).to_json(),
         "because": because.rule.id if because else None,
         "needs": needs if state == "cannot_tell" and not ended else None,
         "gain": None
@@ -77,26 +115,13 @@ def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The gain of the task's own reward, beside others; `solved`: there is not much left to gain."""
-
-    name: str
-    gain: Gain
-    solved: bool
-
-    @property
-    def rose(self) -> bool:
-        return self.gain.sure and self.gain.change > 0
-
-
-def _task(engine: Engine) -> Task | None:
+def _task(window: Window) -> Task | None:
     """None without a task reward, where it is the only one, and before there are enough steps."""
-    facts = engine.records.facts
+    facts = window.facts
     if facts.task is None or len(facts.reward_names) < 2:
         return None
     name = facts.reward_names[facts.task]
-    found = gain(engine.records.window(engine.last_step).curve(f"rewards/{name}/mean").values)
+    found = gain(window.curve(f"rewards/{name}/mean").values)
     if found is None:
         return None
     bounds = facts.bounds[facts.task] if facts.task < len(facts.bounds) else None
@@ -104,79 +129,78 @@ def _task(engine: Engine) -> Task | None:
     return Task(name, found, solved)
 
 
-def _judge(
-    found: Gain | None,
-    task: Task | None,
-    held_out: HeldOut | None,
-    standing: Sequence[Finding],
-    scale: tuple[float, float] | None,
-    logged: int,
-    steps: int,
-) -> tuple[State, Finding | None, int | None]:
-    broken = next((f for f in standing if f.rule.means == "broken"), None)
+def _judge(seen: Seen) -> tuple[State, Finding | None]:
+    found, task, held_out = seen.found, seen.task, seen.held_out
+    broken = seen.first("broken", SEVERITIES)
     if broken is not None:
-        return "broken", broken, None
-    doubt = next((f for f in standing if f.rule.means == "doubtful" and f.severity in GRAVE), None)
-    stalled = next((f for f in standing if f.rule.means == "stalled" and f.severity != "info"), None)
+        return "broken", broken
+    doubt, stalled = seen.first("doubtful", GRAVE), seen.first("stalled")
     if held_out is not None and held_out.sure:
-        return ("learning", None, None) if held_out.change > 0 else ("not_learning", doubt or stalled, None)
+        return ("learning", None) if held_out.change > 0 else ("not_learning", doubt or stalled)
     if doubt is not None:
-        return "not_learning", doubt, None
+        return "not_learning", doubt
+    grave = stalled is not None and stalled.severity in GRAVE
     if found is None:
-        if stalled is not None and stalled.severity in GRAVE:
-            return "not_learning", stalled, None
-        return "cannot_tell", None, max(1, 2 * SMALLEST_WINDOW - logged)
+        return ("not_learning", stalled) if grave else ("cannot_tell", None)
     if task is not None and task.rose and not (found.sure and found.change < 0):
-        slow = _slow(found, scale, steps) and _slow(task.gain, None, steps) and not task.solved
-        return ("learning_slowly" if slow else "learning"), None, None
+        slow = _slow(found, seen.scale, seen.steps) and _slow(task.gain, None, seen.steps) and not task.solved
+        return ("learning_slowly" if slow else "learning"), None
     if found.sure and found.change > 0:
-        if stalled is not None and stalled.severity in GRAVE:
-            return "not_learning", stalled, None
+        if grave:
+            return "not_learning", stalled
         if task is not None and not task.solved:
             # What rises is something beside the task: the finding that says so, or more steps, must tell.
-            mild = next((f for f in standing if f.rule.means == "doubtful" and f.severity != "info"), None)
-            because = mild or stalled
-            return (
-                ("not_learning", because, None) if because else ("cannot_tell", None, _needed(task.gain, None, logged))
-            )
-        return ("learning_slowly" if _slow(found, scale, steps) else "learning"), None, None
+            because = seen.first("doubtful") or stalled
+            return ("not_learning", because) if because else ("cannot_tell", None)
+        return ("learning_slowly" if _slow(found, seen.scale, seen.steps) else "learning"), None
     if found.sure:
-        return "not_learning", stalled, None
-    if stalled is not None:
-        return "not_learning", stalled, None
-    return "cannot_tell", None, _needed(found, scale, logged)
-
-
-def _scale(records: Records) -> tuple[float, float] | None:
-    """The least and greatest total reward, from the functions' bounds or as seen; None where there is no span."""
-    low, high = records.extremes.low, records.extremes.high
-    return (low, high) if math.isfinite(low) and math.isfinite(high) and high > low else None
-
-
-def _span(scale: tuple[float, float] | None) -> float:
-    return scale[1] - scale[0] if scale else 1.0
+        return "not_learning", stalled
+    # A mild hindrance is no proof that nothing is learned: as long as the reward may yet rise, nobody can tell. Rules
+    # on trends have looked at the rise themselves.
+    if stalled is not None and (grave or seen.flat or seen.spent or stalled.rule.trend):
+        return "not_learning", stalled
+    return "cannot_tell", None
 
 
 def _slow(found: Gain, scale: tuple[float, float] | None, steps: int) -> bool:
     """Less than SLOW of the range in 100 steps, unless there is not much left to gain."""
-    if scale is not None and found.last >= scale[0] + SOLVED * _span(scale):
+    low, width = scale or (0.0, 1.0)
+    if scale is not None and found.last >= low + SOLVED * width:
         return False
     apart = max(1, steps - found.window)  # from the middle of the first window to that of the last
-    return 100 * found.change / apart < SLOW * _span(scale)
+    return 100 * found.change / apart < SLOW * width
 
 
-def _needed(found: Gain, scale: tuple[float, float] | None, logged: int) -> int | None:
-    """Steps until the interval is as narrow as FLAT of the range: its half width falls with the root of the steps."""
-    wanted = FLAT * _span(scale)
-    if found.half <= wanted:
-        return SMALLEST_WINDOW
-    needed = math.ceil(logged * ((found.half / wanted) ** 2 - 1))
-    return needed if needed <= MOST_STEPS else None
+def _flat(engine: Engine, fired: Sequence[Finding], found: Gain, scale: tuple[float, float] | None) -> bool:
+    """What the rule says that looks for it, whose answer does not waver; where it is not asked, and of a solved task,
+    which it leaves alone, the ends of the run."""
+    low, width = scale or (0.0, 1.0)
+    if FLAT_RULE in engine.standings and found.last < low + SOLVED * width:
+        return any(finding.rule.id == FLAT_RULE for finding in fired)
+    return found.change + found.half < FLAT * width
 
 
-def _held_out(records: Records) -> HeldOut | None:
+def _needed(
+    engine: Engine, found: Gain, task: Task | None, scale: tuple[float, float] | None, logged: int
+) -> int | None:
+    """Steps until it can be told, as the rule that looks for a flat reward reckons it: its interval stands on all
+    steps. Before it has been asked, until the interval of the ends is as narrow as FLAT of the range: its half width
+    falls with the root of the steps."""
+    window = engine.records.window(engine.last_step)
+    beside = task is not None and not task.solved and found.sure and found.change > 0
+    flat = engine.standings.get(FLAT_RULE)
+    if flat is not None and not beside and window.full and flat.asked >= window.step + window.after_warmup:
+        return engine.needs(FLAT_RULE)
+    half, wanted = (task.gain.half, FLAT) if beside and task else (found.half, FLAT * (scale[1] if scale else 1.0))
+    needed = math.ceil(logged * ((half / wanted) ** 2 - 1))
+    if beside:
+        needed = max(needed, SMALLEST_WINDOW)  # the rule that says so looks again by then
+    return needed if 0 < needed <= MOST_STEPS else None
+
+
+def _held_out(window: Window) -> HeldOut | None:
     """Before training against the latest look at the held-out rows."""
-    of_run = [e for e, _ in records.evaluations if e.when in ("before", "during", "after")]
+    of_run = [e for e, _ in window.evaluations]
     before = next((e for e in of_run if e.when == "before"), None)
     # The latest step: a run that went on after its "after" has newer ones. At one step "after" has all the rows.
     later = [e for e in of_run if e.when == "after" or (e.when == "during" and e.step > 0)]
@@ -191,17 +215,8 @@ def _held_out(records: Records) -> HeldOut | None:
     )
 
 
-def _sentence(
-    state: State,
-    because: Finding | None,
-    needs: int | None,
-    found: Gain | None,
-    task: Task | None,
-    held_out: HeldOut | None,
-    standing: Sequence[Finding],
-    steps: int,
-    ended: bool,
-) -> Text:
+def _sentence(seen: Seen, state: State, because: Finding | None, ended: bool) -> Text:
+    found, task, held_out, steps, needs = seen.found, seen.task, seen.held_out, seen.steps, seen.needs
     said = STATES[state][1 if ended else 0]
     en, ko = said.en, said.ko
     if because is not None:
@@ -245,12 +260,12 @@ def _sentence(
     held = next(
         (
             f
-            for f in standing
+            for f in seen.standing
             if f is not because and f.rule.means in ("stalled", "doubtful") and not (by_task and f.rule.id == FLAT_RULE)
         ),
         None,
     )
-    if held is not None and held.severity != "info" and state in ("learning", "learning_slowly"):
+    if held is not None and held.severity != "info" and state in ("learning", "learning_slowly", "cannot_tell"):
         en += f" But: {_low(held.rule.title.en)}."
         ko += f" 다만: {held.rule.title.ko}."
     return Text(en=en, ko=ko)

@@ -43,7 +43,7 @@ def report_of(engine: Engine, run_id: str, ended: bool) -> dict[str, Any]:
             "ended": ended,
             "headline": _headline(engine, ended),
             "findings": [_finding(finding) for finding in engine.findings()],
-            "rules": states(engine),
+            "rules": [state | ({"needs": None} if ended else {}) for state in states(engine)],
             "transitions": [
                 {"step": t.step, "id": t.id, "to": t.to, "severity": t.severity}
                 for t in engine.transitions[-MOST_TRANSITIONS:]

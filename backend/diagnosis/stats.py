@@ -34,8 +34,13 @@ def share_level(hits: float, n: float, threshold: float, margin: float = CLEAR_B
         return "unknown"
     if above(hits, n, threshold) > FIRE_SURE:
         return "fire"
+    return "clear" if gone(hits, n, threshold, margin) else "hold"
+
+
+def gone(hits: float, n: float, threshold: float, margin: float = CLEAR_BELOW) -> bool:
+    """P(share < threshold - margin) > .9; below half the threshold where that is at or below the margin."""
     low = threshold - margin if threshold > margin else threshold / 2
-    return "clear" if 1.0 - above(hits, n, low) > CLEAR_SURE else "hold"
+    return 1.0 - above(hits, n, low) > CLEAR_SURE
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,33 @@ def test_a_graver_reading_is_a_transition_of_its_own() -> None:
     assert engine.findings()[0].severity == "critical"
 
 
+def test_a_severity_that_wavers_about_its_bound_is_no_row_of_transitions() -> None:
+    grave = Reading("fire", Text("seen", "보임"), severity="critical")
+    held = Reading("fire", Text("seen", "보임"), keeps="critical")
+
+    def changes(*answers: Reading) -> list[tuple[int, str]]:
+        engine = replay(steps_of(5 + 5 * len(answers)), [rule(said(answers))])
+        return [(t.step, t.severity) for t in engine.transitions]
+
+    assert changes(grave, grave, FIRE, grave, FIRE, grave) == [(15, "critical")]
+    assert changes(grave, grave, held, held, held, held) == [(15, "critical")]
+    assert changes(grave, grave, FIRE, FIRE, FIRE) == [(15, "critical"), (25, "warn")]
+    assert changes(FIRE, FIRE, held, held) == [(15, "warn")], "it never was so grave"
+    assert changes(grave, grave, CLEAR, CLEAR, FIRE, FIRE) == [(15, "critical"), (25, "critical"), (35, "warn")]
+
+
+def test_what_a_rule_needs_grows_less_between_two_looks() -> None:
+    made = steps_of(18)
+    engine = Engine(made, [rule(lambda window: unknown(9))])
+    run(engine, replay_steps(made)[:15])
+    left = [engine.needs("X1")]
+    for step in (16, 17, 18):
+        engine.step(step)
+        left.append(engine.needs("X1"))
+    assert left == [9, 8, 7, 6]
+    assert engine.needs("X9") is None
+
+
 def test_contract_errors_fire_at_once() -> None:
     asked = rule(lambda window: FIRE if window.step == 3 else CLEAR, when="step", confirm=1)
     assert replay(steps_of(3), [asked]).findings()[0].since_step == 3

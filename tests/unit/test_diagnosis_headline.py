@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.diagnosis.base import Reading, Rule
-from backend.diagnosis.engine import replay
+from backend.diagnosis.engine import Engine, replay, run
 from backend.diagnosis.headline import STATES, headline
 from backend.diagnosis.records import Facts, Records
+from backend.diagnosis.rules import find_rules
 from backend.text import Text
 from storage.records import Evaluation
+from tests.unit.diagnosis_runs import constant, made, ramp, watched
 
 BOUNDS = ((0.0, 1.0),)
 
@@ -180,6 +183,67 @@ def test_the_latest_look_counts_where_a_run_went_on_after_its_last_evaluation() 
     assert found["state"] == "not_learning"
     same = (("before", 0, 0.3, 200), ("after", 200, 0.5, 200), ("during", 200, 0.4, 50))
     assert said(noisy(0.5, 0.5, 200, 0.1), evaluations=same)["held_out"]["after"] == 0.5
+
+
+def test_a_mild_hindrance_is_no_proof_that_a_noisy_reward_does_not_rise() -> None:
+    dead = rule("stalled", id="Z1")
+    noisy_rise = noisy(0.3, 0.4, 40, 0.2, seed=3)
+    found = said(noisy_rise, dead)
+    assert (found["state"], found["because"]) == ("cannot_tell", None)
+    assert found["needs"]
+    assert "But: stalled thing." in found["text"]["en"]
+    assert "다만: stalled 것." in found["text"]["ko"]
+    assert said(noisy_rise, replace(dead, severity="critical"))["state"] == "not_learning"
+    assert said(noisy_rise, replace(dead, trend=True))["state"] == "not_learning", "it has looked at the rise itself"
+
+
+def test_prompts_of_which_nearly_none_can_teach_are_why_it_does_not_learn() -> None:
+    bimodal = made(60, constant(0.5), rho=0.97)
+    found = headline(watched(bimodal, "Z5", ended=False))
+    assert (found["state"], found["because"]) == ("not_learning", "Z5")
+
+
+@pytest.mark.parametrize("groups", [1, 8])
+def test_the_steps_that_it_needs_shrink_as_they_come(groups: int) -> None:
+    engine = Engine(made(200, constant(0.4), groups=groups), find_rules())
+    engine.start()
+    needs = []
+    for step in range(1, 201):
+        engine.step(step)
+        found = headline(engine)
+        if found["state"] == "cannot_tell" and step >= 20:
+            needs.append(found["needs"])
+    assert min(n for n in needs if n is not None) > 0
+    if groups == 1:
+        assert min(n for n in needs if n is not None) > 100, "with one group a step nothing tells before hundreds"
+    else:
+        third = len(needs) // 3
+        assert fmean(needs[-third:]) < fmean(needs[third : 2 * third]) < 200
+
+
+def test_rewards_that_are_none_are_no_steps_towards_an_answer() -> None:
+    nothing = float("nan")
+    assert said([nothing] * 50 + noisy(0.3, 0.4, 5))["needs"] == 15
+
+
+def test_one_huge_reward_does_not_make_a_flat_run_of_a_noisy_one() -> None:
+    """Of rewards without known bounds the range is what most of them span, as the rules take it."""
+    rng = random.Random(5)
+    heavy = made(
+        60, constant(0.4), score=lambda _, right, tokens: (right + 1.0,), rewards=["mine"], reward_weights=[1.0]
+    )
+    heavy.extremes.high = 1e4
+    heavy.curves["reward"].values[:] = [1.4 + rng.gauss(0, 0.3) for _ in range(60)]
+    found = headline(watched(heavy, "H1", ended=False))
+    assert found["state"] == "cannot_tell"
+    assert found["needs"] is not None
+    assert found["needs"] > 20
+
+
+def test_it_sees_no_evaluation_beyond_its_step() -> None:
+    engine = Engine(made(60, constant(0.3), held=ramp(0.3, 0.9), every=30), find_rules())
+    run(engine, range(1, 21))
+    assert headline(engine)["held_out"] is None
 
 
 @settings(max_examples=60, deadline=None)

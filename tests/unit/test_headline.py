@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -30,6 +31,45 @@ def test_a_clear_rise_is_learning_with_its_size_and_interval() -> None:
     assert found.gain.change == pytest.approx(0.32, abs=0.08)
     assert "20% of groups carry no signal" in found.text.en
     assert "±" in found.text.ko
+
+
+def test_more_steps_of_a_slow_noisy_rise_tell_in_the_end() -> None:
+    """Fifty steps at either end are as noisy after 3,000 steps as after 300; a fifth of the run is not."""
+
+    def of(steps: int) -> list[float]:
+        rng = random.Random(3)
+        return [0.4 + 0.07 * i / steps + rng.gauss(0, 0.25) for i in range(steps)]
+
+    short, long = gain(of(250)), gain(of(4000))
+    assert short is not None
+    assert long is not None
+    assert not short.sure
+    assert (long.sure, long.change > 0, long.window) == (True, True, 800)
+    assert long.half < short.half / 3
+
+
+def test_a_claim_does_not_flap_on_its_bound_and_noise_seldom_makes_one() -> None:
+    def said(seed: int, slope: float, steps: int) -> list[int]:
+        rng = random.Random(seed)
+        values = [0.4 + slope * i / steps + rng.gauss(0, 0.1) for i in range(steps)]
+        found = [gain(values[:end]) for end in range(20, steps, 5)]
+        return [0 if g is None or not g.sure else 1 if g.change > 0 else -1 for g in found]
+
+    rising = [said(seed, 0.1, 600) for seed in range(12)]
+    moves = [sum(a != b for a, b in itertools.pairwise(run)) for run in rising]
+    assert sum(moves) / len(moves) <= 4
+    assert all(run[-1] == 1 for run in rising)
+    level = [look for seed in range(12) for look in said(seed, 0.0, 600)]
+    assert sum(map(abs, level)) / len(level) < 0.02
+
+
+def test_what_is_claimed_is_never_beside_an_interval_with_zero() -> None:
+    for seed in range(6):
+        values = noise(seed, 300, 0.1)
+        for end in range(20, 300, 7):
+            found = gain(values[:end])
+            assert found is not None
+            assert not found.sure or abs(found.change) > found.half
 
 
 def test_an_ended_run_is_told_in_the_past_tense() -> None:

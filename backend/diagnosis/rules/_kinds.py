@@ -52,6 +52,11 @@ class Dead:
         """Nearly nothing can be learned: P(share > .8) > .99."""
         return stats.above(self.count, self.groups, CRITICAL) > stats.FIRE_SURE
 
+    @property
+    def still_critical(self) -> bool:
+        """Whether a window that was critical is still: that it is not has to be as sure as that a finding is gone."""
+        return not stats.gone(self.count, self.groups, CRITICAL)
+
     def evidence(self) -> dict[str, float | int]:
         found = {kind: len(groups) for kind, groups in self.by.items() if groups}
         return {"groups": self.groups, "dead": self.count, "dead_share": round(self.share, 3), **found}

@@ -18,10 +18,12 @@ from backend.diagnosis import stats
 from backend.diagnosis.base import CLEAR, HOLD, Cause, Change, Level, Reading, Rule
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules import _kinds
+from backend.diagnosis.rules._kinds import DEAD
 from backend.diagnosis.rules._settings import accumulate
 from backend.text import Text
 
 VERY_FEW = FEW_PROMPTS / 2
+NONE = 0.1  # idle share that counts as none
 
 SMALL_BATCH = Cause("small_batch", Text(
     "The batch holds few prompts: accumulate more before each update",
@@ -41,21 +43,25 @@ def check(window: Window) -> Reading | None:
     idle = found.count if _kinds.right_from_start(window) else found.count - len(found.of("all_right"))
     n = found.groups
     useful = a_step * (1 - idle / n)
-    if _below(VERY_FEW, a_step, idle, n) == "fire":
+    very_few = _below(VERY_FEW, a_step, idle, n)
+    if very_few == "fire":
         severity = None
     elif _below(FEW_PROMPTS, a_step, idle, n) == "fire":
         severity = "info"
     else:
         return CLEAR if _below(FEW_PROMPTS, a_step, idle, n) == "clear" else HOLD
-    configured = a_step < FEW_PROMPTS
+    configured = a_step < FEW_PROMPTS or idle < DEAD * n
+    few = useful < VERY_FEW
     text = Text(
-        f"{useful:.1f} of {a_step:.1f} groups a step can teach: the update is mostly noise",
-        f"스텝마다 그룹 {a_step:.1f}개 중 {useful:.1f}개만 배울 것이 있어 업데이트가 대부분 잡음입니다",
+        f"{useful:.1f} of {a_step:.1f} groups a step can teach: the update is {'mostly noise' if few else 'noisy'}",
+        f"스텝마다 그룹 {a_step:.1f}개 중 {useful:.1f}개만 배울 것이 있어 업데이트"
+        f"{'가 대부분 잡음입니다' if few else '에 잡음이 많습니다'}",
     )
     evidence = {"groups_a_step": round(a_step, 2), "useful_a_step": round(useful, 2), "idle_share": round(idle / n, 3)}
     change = () if not useful else _more(window, FEW_PROMPTS / max(useful, 0.25))
     causes = (SMALL_BATCH,) if configured else (DEAD_GROUPS, SMALL_BATCH)
-    return Reading("fire", text, evidence, window.worst(window.dead), causes, change, severity)
+    keeps = None if very_few == "clear" else "warn"
+    return Reading("fire", text, evidence, window.worst(window.dead), causes, change, severity, keeps=keeps)
 
 
 def _more(window: Window, factor: float) -> tuple[Change, ...]:
@@ -65,10 +71,11 @@ def _more(window: Window, factor: float) -> tuple[Change, ...]:
 
 
 def _below(few: float, a_step: float, idle: int, n: int) -> Level:
-    """Whether fewer than `few` groups a step are of use: the idle share is above 1 - few / a_step."""
-    if a_step <= few:
-        return "fire" if a_step < few or idle else "clear"
-    return stats.share_level(idle, n, 1 - few / a_step)
+    """Whether fewer than `few` groups a step are of use: the idle share is above 1 - few / a_step; above NONE where a
+    step has just so many, since a single dead group in a window takes nothing away."""
+    if a_step < few:
+        return "fire"
+    return stats.share_level(idle, n, max(NONE, 1 - few / a_step))
 
 
 RULE = Rule(

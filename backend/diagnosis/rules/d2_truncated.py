@@ -19,7 +19,7 @@ from backend.diagnosis.rules._exploit import answers
 from backend.diagnosis.rules._length import Blame, length_rewards
 from backend.diagnosis.rules._settings import change, percent
 from backend.diagnosis.rules._since_start import start
-from backend.diagnosis.stats import FIRE_SURE, above, share_level
+from backend.diagnosis.stats import FIRE_SURE, above, gone, share_level
 from backend.text import Text
 
 SHARE, CRITICAL = 0.2, 0.5
@@ -40,10 +40,10 @@ def check(window: Window) -> Reading | None:
         return Reading(level)
     share = sum(h for h, _ in counts) / total
     causes, near = _causes(window, share)
-    gone = _no_gradient(window)
+    no_gradient = _no_gradient(window)
     en = f"{percent(share)} of answers are cut off at {_cap(window)} tokens."
     ko = f"답변의 {percent(share)}가 {_cap(window)}토큰에서 잘립니다."
-    if gone:
+    if no_gradient:
         en += " Cut-off answers are masked, so they give no gradient: it is 0."
         ko += " 잘린 답변은 마스킹되어 기울기가 0입니다."
     return Reading(
@@ -60,7 +60,8 @@ def check(window: Window) -> Reading | None:
         _cut(window),
         tuple(cause for cause, _ in causes),
         next((changed for _, changed in causes if changed), ()),
-        "critical" if gone or above(hits, n, CRITICAL) > FIRE_SURE else None,
+        "critical" if no_gradient or above(hits, n, CRITICAL) > FIRE_SURE else None,
+        keeps=None if gone(hits, n, CRITICAL) else "critical",
     )
 
 

@@ -58,8 +58,8 @@ def check(window: Window) -> Reading | None:
         "없습니다",
     )
     evidence = {**found.evidence(), "solve_rate": round(solved, 4), "group_size": size}
-    severity = "critical" if found.critical else None
-    return Reading("fire", text, evidence, window.worst(wrong), causes, change, severity)
+    severity, keeps = "critical" if found.critical else None, "critical" if found.still_critical else None
+    return Reading("fire", text, evidence, window.worst(wrong), causes, change, severity, keeps=keeps)
 
 
 RULE = Rule(
