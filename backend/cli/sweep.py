@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend import config
 from backend.cli.output import Output, duration, number, share
 from backend.cli.runs import POLL_S, open_services
+from backend.cli.sweep_file import SweepFile
 from backend.errors import Refused
 from backend.export import write_text
 from backend.services import Services
@@ -35,15 +35,23 @@ def _start(args: argparse.Namespace, out: Output) -> int:
                 "stop, resume, delete",
             )
         )
-    asked = config.load_file(Path(args.config))
+    file = SweepFile(Path(args.config))
+    try:
+        return _start_from(file, args, out)
+    except Refused as error:
+        raise file.located(error) from error
+
+
+def _start_from(file: SweepFile, args: argparse.Namespace, out: Output) -> int:
+    asked = file.asked
     if args.leave_out:
         asked["leave_out"] = True
     services = open_services(args)
     planned = services.sweeps.plan(asked)
     if args.check:
-        out.answer(planned, list(_plan_lines(planned)))
+        out.answer(planned, list(_plan_lines(planned, file)))
         return 0 if planned["runs"] and (not planned["refused"] or asked.get("leave_out")) else 2
-    for line in _plan_lines(planned, errors=bool(asked.get("leave_out"))):
+    for line in _plan_lines(planned, file, errors=bool(asked.get("leave_out"))):
         out.say(line)
     found = services.sweeps.start(asked, accept=() if args.strict else ("all",))
     for check in found["accepted"]:
@@ -136,11 +144,12 @@ def _line(found: Mapping[str, Any]) -> str:
     return f"{found['id']}  {found['state']}: {counts}{left}"
 
 
-def _plan_lines(planned: Mapping[str, Any], errors: bool = True) -> Iterator[str]:
+def _plan_lines(planned: Mapping[str, Any], file: SweepFile, errors: bool = True) -> Iterator[str]:
     for rule in planned["rules"] if errors else ():
         would = f" (would do: {', '.join(map(_change, rule['suggest']))})" if rule["suggest"] else ""
         where = "; ".join(rule["points"][:3]) + ("; ..." if len(rule["points"]) > 3 else "")
-        yield f"refused: {rule['field']}={rule['value']!r}: {rule['rule']['en']}{would} [{where}]"
+        at = file.place(file.of_rule(rule))
+        yield f"refused: {at}: {rule['field']}={rule['value']!r}: {rule['rule']['en']}{would} [{where}]"
     for warning in planned["warnings"]:
         where = f"{warning['field']}: " if warning["field"] else ""
         yield f"{warning['kind']}: {where}{warning['text']['en']} [{warning['points']} of {planned['runs']} points]"
