@@ -129,6 +129,8 @@ TEXTS: dict[str, Text] = {
     ),
     # Group
     "samples.back": Text(en="‹ Back to the list", ko="‹ 목록으로"),
+    "samples.copy_link": Text(en="Copy link", ko="링크 복사"),
+    "samples.link_copied": Text(en="The address of this group is copied.", ko="이 그룹의 주소를 복사했습니다."),
     "samples.previous": Text(en="Previous group", ko="이전 그룹"),
     "samples.next": Text(en="Next group", ko="다음 그룹"),
     "samples.previous_key": Text(en="Previous group (left arrow key)", ko="이전 그룹 (왼쪽 화살표 키)"),

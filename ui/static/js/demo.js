@@ -61,13 +61,8 @@ async function start(event) {
 }
 
 function links() {
-  const open = (event, run) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    state.set({ run, tab: 'live' });
-  };
   return facts.recordings.filter((one) => one.run).map((one) =>
-    h('a', { class: 'btn small', href: state.link({ run: one.run, tab: 'live' }), t: one.title, onclick: (event) => open(event, one.run) }));
+    h('a', { class: 'btn small', href: state.link({ run: one.run, tab: 'live' }), t: one.title, onclick: (event) => state.follow(event, { run: one.run, tab: 'live' }) }));
 }
 
 function queueWords() {

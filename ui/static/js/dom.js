@@ -75,6 +75,32 @@ export function keyed(parent, items, key, make, update) {
   for (const node of old.values()) node.remove();
 }
 
+/** Put exactly this text on the clipboard; throws where the browser does not allow it. */
+export async function copyText(text) {
+  if (navigator.clipboard) return void (await navigator.clipboard.writeText(text));
+  // A page over plain http from another machine has no clipboard of its own: the old command, which asks for a selection
+  // and is given the text itself, since what is selected would lose its line ends.
+  const selection = getSelection();
+  const before = selection.rangeCount ? selection.getRangeAt(0) : null;
+  const mark = h('span', { class: 'visually-hidden' }, '.');
+  document.body.append(mark);
+  selection.selectAllChildren(mark);
+  let taken = false;
+  const give = (event) => {
+    event.preventDefault();
+    event.clipboardData.setData('text/plain', text);
+    taken = true;
+  };
+  document.addEventListener('copy', give);
+  document.execCommand('copy');
+  document.removeEventListener('copy', give);
+  mark.remove();
+  selection.removeAllRanges();
+  if (before) selection.addRange(before);
+  if (!taken) throw new Error('copying was not allowed');
+  return undefined;
+}
+
 /** A short message that goes by itself; level 'info' | 'warn' | 'error'. Read out by screen readers. */
 export function toast(message, level = 'info') {
   let tray = document.getElementById('studio-toasts');

@@ -107,11 +107,7 @@ function device() {
 
 function pages(tabs) {
   const links = tabs.map((tab) => {
-    const open = (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      state.set({ tab: tab.id });
-    };
+    const open = (event) => state.follow(event, { tab: tab.id });
     return h('a', { id: `nav-${tab.id}`, t: tab.title, data: { tab: tab.id }, onclick: open });
   });
   // On a narrow screen the row of pages is scrolled: the one that is open stands in it.

@@ -1,9 +1,9 @@
 // What the page shows stands in its address (?run=&tab=&set=&lang=&theme=), so that a link opens the same view.
-const SAMPLES = ['view', 'group', 'place', 'sort', 'order', 'from', 'to', 'phase', 'prompt', 'kind', 'correct', 'truncated', 'reward', 'low', 'high', 'text'];
+const SAMPLES = ['view', 'group', 'place', 'index', 'sort', 'order', 'from', 'to', 'phase', 'prompt', 'kind', 'correct', 'truncated', 'reward', 'low', 'high', 'text'];
 const OTHERS = ['runs', 'sweep', 'change', 'finding'];
 const KEYS = ['run', 'tab', 'step', 'set', 'lab', 'evaluation', 'files', 'chat', ...SAMPLES, ...OTHERS];
 const OF_ONE_TAB = ['set', 'lab', 'rewards', 'rows', 'args', 'evaluation', 'files', 'chat', ...SAMPLES, ...OTHERS]; // what stands on one page means nothing on the next
-const OF_ONE_RUN = ['step', 'evaluation', 'finding', 'group', 'place', 'prompt', 'from', 'to', 'reward', 'low', 'high'];
+const OF_ONE_RUN = ['step', 'evaluation', 'finding', 'group', 'place', 'index', 'prompt', 'from', 'to', 'reward', 'low', 'high'];
 const listeners = new Set();
 
 function remembered(key) {
@@ -54,6 +54,17 @@ export function link(patch) {
     else query.set(key, value);
   }
   return `?${query}`;
+}
+
+/** A press on a link that is for the app; with a modifier or another button it is the browser's (a new tab, a download). */
+export const ours = (event) => !(event.metaKey || event.ctrlKey || event.shiftKey || event.button);
+
+/** Follow a link in place: `go` is a patch of the address, or does what is to be done. */
+export function follow(event, go) {
+  if (!ours(event)) return;
+  event.preventDefault();
+  if (typeof go === 'function') go();
+  else set(go);
 }
 
 export function onChange(callback) {

@@ -64,11 +64,7 @@ export function segments(options, onChoose) {
 
 /** A link inside the app: opens in place, or as any link in a new window. */
 export function link(patch, props, ...children) {
-  return h('a', { href: state.link(patch), ...props, onclick: (event) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    state.set(patch);
-  } }, ...children);
+  return h('a', { href: state.link(patch), ...props, onclick: (event) => state.follow(event, patch) }, ...children);
 }
 
 /** What went wrong with one action, under it; read out when it comes. */

@@ -9,7 +9,7 @@ import { onLanguage, t } from '../i18n.js';
 import { visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import * as state from '../state.js';
-import { between, change, head, known, moved, ours, points } from './parts.js';
+import { between, change, head, known, moved, points } from './parts.js';
 import { about, intervals } from './plot.js';
 import { failed } from '../lab/parts.js';
 
@@ -24,11 +24,7 @@ export class Control {
     this.refused = h('div');
     this.offer = h('div', { class: 'row' }, this.start, this.cost);
     this.badge = stateBadge({ state: 'queued' });
-    this.link = h('a', { onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set({ run: this.run.id, tab: 'live' });
-    } });
+    this.link = h('a', { onclick: (event) => state.follow(event, { run: this.run.id, tab: 'live' }) });
     this.status = h('span', { class: 'caption num' });
     this.line = h('div', { class: 'row', id: 'evaluate-control-run', hidden: true }, this.badge, this.link, this.status);
     this.why = h('div');

@@ -1,19 +1,17 @@
 // A line of anchors under the sentence: the page is long, and each part of the evidence is one click away.
 import { h } from '../dom.js';
-import { ours } from './parts.js';
+import { follow } from '../state.js';
 
 export class Jump {
   /** `parts`: [[title key, section], ...] in the order of the page. */
   constructor(parts) {
     this.links = parts.map(([title, section]) => ({
       section,
-      node: h('a', { href: `#${section.id}`, t: title, onclick: (event) => {
-        if (!ours(event)) return;
-        event.preventDefault(); // the address stays that of the view
+      node: h('a', { href: `#${section.id}`, t: title, onclick: (event) => follow(event, () => { // the address stays that of the view
         section.tabIndex = -1;
         section.focus({ preventScroll: true });
         section.scrollIntoView({ block: 'start' });
-      } }),
+      }) }),
     }));
     this.root = h('nav', { class: 'ev-jump', id: 'evaluate-jump', hidden: true, tt: { 'aria-label': 'evaluate.sections' } }, this.links.map(({ node }) => node));
   }

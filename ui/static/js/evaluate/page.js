@@ -1,10 +1,11 @@
 // Evaluate: did it get better, and can that be believed? The sentence on top, the evidence under it, the problems last.
 import * as demo from '../demo.js';
+import { RunFrame } from '../runframe.js';
+import { follow } from '../state.js';
 import { Breakdown } from './breakdown.js';
 import { Control } from './control.js';
 import { Form } from './form.js';
 import { Jump } from './jump.js';
-import { ours } from './parts.js';
 import { Plot } from './plot.js';
 import { Problems } from './problems.js';
 import { Progress, ended } from './progress.js';
@@ -26,9 +27,6 @@ class Page {
     Object.assign(this, { ctx, asked: {} });
     const { h } = ctx;
     this.#forget();
-    this.offline = h('div', { id: 'evaluate-offline', class: 'notice', data: { level: 'warn' }, hidden: true }, h('span', { t: 'app.offline' }));
-    this.empty = h('div', { id: 'evaluate-empty', hidden: true });
-    this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.view = h('div', { id: 'evaluate-view', class: 'ev-page', hidden: true });
     this.top = new Top(() => this.#fold(this.form.root.hidden));
     this.form = new Form(() => { this.#fold(false); this.progress.root.tabIndex = -1; this.toProgress = true; this.poller.now(); });
@@ -46,7 +44,7 @@ class Page {
     this.found = [this.measured, this.breakdown.root, this.proof.root, this.shift.root];
     this.jump = new Jump([['evaluate.table', this.measured], ['evaluate.to_breakdown', this.breakdown.root], ['evaluate.proof', this.proof.root], ['evaluate.shift', this.shift.root], ['evaluate.timeline', this.timeline.root], ['evaluate.control', this.control.root], ['evaluate.problems', this.problems.root]]);
     this.view.append(this.top.root, this.form.root, this.progress.root, this.top.sentence, this.jump.root, this.top.warnings, this.none, ...this.found, this.timeline.root, this.control.root, this.problems.root);
-    root.append(this.offline, this.empty, this.loading, this.view);
+    this.frame = new RunFrame(ctx, root, 'evaluate', this.view, { quickstart: 'evaluate-quickstart' });
     ctx.state.onChange(() => this.poller.now());
     ctx.onTab(() => ctx.isOpen('evaluate') && this.poller.now());
     this.poller = ctx.api.poll(() => this.#tick(), TICK);
@@ -74,58 +72,30 @@ class Page {
     const address = this.#address();
     let wait = IDLE;
     try {
-      if (!run) return this.#nothing('evaluate.none', 'evaluate.none_body', true);
+      if (!run) return this.#without(null);
       if (run !== this.run) {
         this.#forget();
         this.run = run;
-        this.#show(this.loading);
+        this.frame.show('loading');
       }
       wait = await this.#look(run);
-      this.#online(true);
+      this.frame.online(true);
     } catch (error) {
       if (error.status === undefined) throw error;
-      if (error.status === 404) return this.#nothing('live.gone', 'live.gone_body', false, run);
-      this.#online(false);
+      if (error.status === 404) return this.#without(run);
+      this.frame.online(false);
       wait = 2 * TICK;
     }
     return address === this.#address() ? wait : 0; // the address moved meanwhile: look again at once
   }
 
-  #online(answers) {
-    this.offline.hidden = answers;
-    this.view.classList.toggle('stale', !answers);
-  }
-
-  #show(what) {
-    for (const part of [this.empty, this.loading, this.view]) part.hidden = part !== what;
-  }
-
-  /** No run, or one that is gone. */
-  #nothing(title, body, first, run = null) {
-    const { h, dom, state, api, toast, runlist } = this.ctx;
-    this.#online(true);
+  /** No run is chosen (`run` null), or it is gone. */
+  #without(run) {
+    this.frame.online(true);
     this.#forget();
     this.run = run;
-    const key = `${title}/${run}`;
-    if (this.empty.dataset.key !== key) {
-      this.empty.dataset.key = key;
-      const start = async (event) => {
-        const button = event.currentTarget;
-        button.disabled = true;
-        try {
-          const { run: begun } = await api.post('/api/runs', { values: {}, preset: 'quickstart' });
-          await runlist.refresh();
-          state.set({ run: begun.id, tab: 'live' });
-        } catch (error) {
-          toast(error.error ?? String(error), 'error');
-        }
-        button.disabled = false;
-      };
-      dom.fill(this.empty, h('div', { class: 'empty' }, h('h2', { t: title }), h('p', { t: body }), h('div', { class: 'row' },
-        first ? h('button', { id: 'evaluate-quickstart', class: 'btn primary', type: 'button', t: 'live.start_quickstart', onclick: start }) : null,
-        h('button', { class: 'btn', type: 'button', t: 'live.all_runs', onclick: () => state.set({ run: null, tab: 'runs' }) }))));
-    }
-    this.#show(this.empty);
+    if (run === null) this.frame.none('evaluate.none', 'evaluate.none_body');
+    else this.frame.gone();
     return IDLE;
   }
 
@@ -162,11 +132,7 @@ class Page {
     };
     return h('div', { class: 'row' },
       run.can.resume ? h('button', { id: 'evaluate-run-resume', class: 'btn', type: 'button', t: 'runs.resume', onclick: resume }) : null,
-      h('a', { class: 'btn', t: 'evaluate.run_log', href: state.link({ run: run.id, tab: 'live' }), onclick: (event) => {
-        if (!ours(event)) return;
-        event.preventDefault();
-        state.set({ run: run.id, tab: 'live' });
-      } }));
+      h('a', { class: 'btn', t: 'evaluate.run_log', href: state.link({ run: run.id, tab: 'live' }), onclick: (event) => follow(event, { run: run.id, tab: 'live' }) }));
   }
 
   #chosen(run, { evaluations, own }) {
@@ -239,7 +205,7 @@ class Page {
     if (this.said !== key) dom.fill(this.none, words ? h('p', { class: 'muted', t: words }) : null, words && !chosen && barren(overview) ? this.#ways(overview.run) : null);
     this.said = key;
     this.jump.draw();
-    this.#show(this.view);
+    this.frame.show('view');
   }
 }
 

@@ -77,6 +77,3 @@ export function problems(error) {
   add(named ?? '', error.error ?? String(error.message));
   return found;
 }
-
-/** A press that the browser should not take for itself (open in a new tab, ...). */
-export const ours = (event) => !(event.metaKey || event.ctrlKey || event.shiftKey || event.button);

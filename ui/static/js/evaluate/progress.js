@@ -6,7 +6,6 @@ import { stateBadge, updateBadge } from '../header.js';
 import { label, onLanguage, t } from '../i18n.js';
 import { failed } from '../lab/parts.js';
 import * as state from '../state.js';
-import { ours } from './parts.js';
 
 const ENDED = new Set(['succeeded', 'failed', 'stopped', 'lost']);
 export const ended = (run) => ENDED.has(run.state);
@@ -22,11 +21,7 @@ export class Progress {
     this.bar = h('div', { class: 'bar-track', role: 'progressbar', 'aria-valuemin': 0, 'aria-valuemax': 100, tt: { 'aria-label': 'evaluate.progress' } }, h('i'));
     this.stop = h('button', { id: 'evaluate-stop', class: 'btn', type: 'button', t: 'evaluate.stop', onclick: () => this.#post('stop', { now: this.run.stop_requested === true || this.run.state === 'stopping' }) });
     this.resume = h('button', { id: 'evaluate-resume', class: 'btn primary', type: 'button', t: 'evaluate.resume', onclick: () => this.#post('resume') });
-    this.log = h('a', { class: 'caption', t: 'evaluate.log', onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set({ run: this.run.id, tab: 'live' });
-    } });
+    this.log = h('a', { class: 'caption', t: 'evaluate.log', onclick: (event) => state.follow(event, { run: this.run.id, tab: 'live' }) });
     this.why = h('div');
     this.root = h('section', { class: 'card ev-progress', id: 'evaluate-progress', hidden: true, tt: { 'aria-label': 'evaluate.progress' } },
       h('div', { class: 'row' }, this.badge, this.status, h('span', { class: 'spacer' }), this.log, this.stop, this.resume), this.bar, this.why);

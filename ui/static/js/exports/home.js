@@ -39,12 +39,10 @@ export class HomeDisk {
     this.more.hidden = shown.length === runs.length;
     fill(this.list,
       shown.map((run) => h('li', null,
-        h('a', { href: state.link({ run: run.run }), class: 'x-run', 'aria-current': run.run === state.get().run ? 'true' : null, onclick: (event) => {
-          if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-          event.preventDefault();
+        h('a', { href: state.link({ run: run.run }), class: 'x-run', 'aria-current': run.run === state.get().run ? 'true' : null, onclick: (event) => state.follow(event, () => {
           state.set({ run: run.run });
           scrollTo(0, 0);
-        } }, visible(run.name || run.run)),
+        }) }, visible(run.name || run.run)),
         partsBar(run.parts, widest), h('span', { class: 'num' }, size(run.bytes)))),
       known.other.map((one) => h('li', null, h('span', { class: 'muted', t: said(one.words) }), partsBar([{ id: 'other', bytes: one.bytes }], widest), h('span', { class: 'num' }, size(one.bytes)))));
   }

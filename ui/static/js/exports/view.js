@@ -16,11 +16,7 @@ const closed = () => Boolean(demo.get()?.demo);
 export class FilesView {
   constructor() {
     Object.assign(this, { run: undefined, state: null });
-    const back = h('a', { class: 'x-back', href: state.link({ files: null }), t: 'exports.back', onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      state.set({ files: null });
-    } });
+    const back = h('a', { class: 'x-back', href: state.link({ files: null }), t: 'exports.back', onclick: (event) => state.follow(event, { files: null }) });
     this.name = h('h1', { tabIndex: -1 });
     this.badge = stateBadge({ state: 'queued' });
     this.none = h('p', { class: 'muted', t: 'exports.no_run' });

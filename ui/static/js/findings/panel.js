@@ -2,6 +2,7 @@
 import { keyed, setText } from '../dom.js';
 import { typed } from '../form/format.js';
 import { visible } from '../plain.js';
+import { follow } from '../state.js';
 import { evidence } from './evidence.js';
 
 export const ICONS = { stop: '■', critical: '◆', warn: '▲', info: 'ⓘ' };
@@ -205,28 +206,23 @@ export class Findings {
     return h('div', { class: 'fi-change' },
       h('div', {}, h('p', { class: 'caption', t: 'findings.change' }),
         h('ul', {}, one.change.map(({ field, from, to }) => h('li', {}, h('code', {}, field), ': ', h('span', { class: 'muted' }, visible(typed(from))), ' → ', h('strong', {}, visible(typed(to))))))),
-      h('a', { class: 'btn small fi-apply', t: 'findings.apply', href: state.link(patch), onclick: (event) => follow(event, () => state.set(patch)) }));
+      h('a', { class: 'btn small fi-apply', t: 'findings.apply', href: state.link(patch), onclick: (event) => follow(event, patch) }));
   }
 
   #samples(one) {
     const { h, state } = this.ctx;
     const link = (sample) => {
-      const at = sample.id === null ? { place: String(sample.group) } : { group: String(sample.id) };
+      const one = sample.index === null ? {} : { index: String(sample.index) };
+      const at = { ...(sample.id === null ? { place: String(sample.group) } : { group: String(sample.id) }), ...one };
       const patch = { tab: 'samples', run: this.run.id, step: String(sample.step), ...at };
       return h('a', {
         class: 'fi-sample', t: sample.index === null ? 'findings.sample' : 'findings.sample_one',
         vars: { step: sample.step, group: sample.group + 1, index: (sample.index ?? 0) + 1 },
-        href: state.link(patch), onclick: (event) => follow(event, () => state.set(patch)),
+        href: state.link(patch), onclick: (event) => follow(event, patch),
       });
     };
     return h('div', {}, h('p', { class: 'caption', t: 'findings.samples' }), h('p', { class: 'fi-samples' }, one.samples.slice(0, 8).map(link)));
   }
-}
-
-function follow(event, go) {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-  event.preventDefault();
-  go();
 }
 
 /** A mark in the list of runs: how many findings stand. */

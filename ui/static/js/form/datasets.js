@@ -28,11 +28,7 @@ export function datasets(field, id, send, { kind, choose }) {
 
   function link(key, n) {
     const text = n ? t(key, { n }) : t(key);
-    return h('a', { class: 'f-sets-link', href: state.link({ tab: 'data' }), onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      state.set({ tab: 'data' });
-    } }, text);
+    return h('a', { class: 'f-sets-link', href: state.link({ tab: 'data' }), onclick: (event) => state.follow(event, { tab: 'data' }) }, text);
   }
 
   function draw() {

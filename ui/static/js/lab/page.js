@@ -35,7 +35,7 @@ class Lab {
     Object.assign(this, { ctx, schema, known, made: new Map() });
     this.bench = new Bench(known, this.draft());
     this.setup = new Setup(this.bench, () => this.draft());
-    this.links = Object.keys(SECTIONS).map((id) => h('a', { id: `lab-nav-${id}`, t: `lab.nav_${id}`, data: { section: id }, onclick: (event) => this.#press(event, id) }));
+    this.links = Object.keys(SECTIONS).map((id) => h('a', { id: `lab-nav-${id}`, t: `lab.nav_${id}`, data: { section: id }, onclick: (event) => state.follow(event, { lab: id === 'score' ? null : id }) }));
     this.place = h('div', { class: 'lab-sections' });
     root.append(h('div', { class: 'lab-page' },
       h('header', { class: 'lab-intro' }, h('h1', { t: 'lab.title' }), h('p', { class: 'muted', t: 'lab.lead' })),
@@ -61,12 +61,6 @@ class Lab {
     this.known = known;
     this.bench.learn(known);
     this.setup.learn();
-  }
-
-  #press(event, id) {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    state.set({ lab: id === 'score' ? null : id });
   }
 
   /** On a narrow screen the row of sections scrolls: the chosen one is brought into it, the page stays where it is. */

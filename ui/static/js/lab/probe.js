@@ -146,11 +146,7 @@ export class Probe {
     this.bar = h('div', { class: 'bar-track lab-track', role: 'progressbar', 'aria-valuemin': 0, 'aria-valuemax': 100, tt: { 'aria-label': 'stage.probe' } }, h('i'));
     this.status = h('p', { id: 'lab-probe-status', class: 'caption num' });
     this.stop = h('button', { id: 'lab-probe-stop', class: 'btn', type: 'button', t: 'lab.probe_stop', onclick: () => this.#stop() });
-    const log = h('a', { class: 'caption', t: 'lab.probe_log', onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      state.set({ tab: 'live' });
-    } });
+    const log = h('a', { class: 'caption', t: 'lab.probe_log', onclick: (event) => state.follow(event, { tab: 'live' }) });
     this.log = log;
     this.why = h('div');
     fill(this.head, h('div', { class: 'row' }, this.name, this.badge, h('span', { class: 'spacer' }), log, this.stop), this.bar, this.status, this.why);
@@ -229,12 +225,10 @@ export class Probe {
   #list() {
     const runs = (runlist.list() ?? []).filter(isProbe);
     this.none.hidden = runs.length > 0;
-    keyed(this.earlier, runs, (run) => run.id, (run) => h('a', { class: 'lab-earlier-run', href: '#', onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
+    keyed(this.earlier, runs, (run) => run.id, (run) => h('a', { class: 'lab-earlier-run', href: '#', onclick: (event) => state.follow(event, () => {
       state.set({ run: run.id });
       this.stage.scrollIntoView({ block: 'nearest' });
-    } }, h('span', { class: 'strong' }), stateBadge(run), h('span', { class: 'caption' })), (node, run) => {
+    }) }, h('span', { class: 'strong' }), stateBadge(run), h('span', { class: 'caption' })), (node, run) => {
       node.href = state.link({ run: run.id });
       setText(node.firstElementChild, visible(run.name || run.id));
       updateBadge(node.children[1], run);

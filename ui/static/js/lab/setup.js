@@ -22,11 +22,7 @@ export class Setup {
     this.about = h('p', { class: 'caption' });
     // A generated set knows the rewards that it was made for.
     this.suits = h('button', { id: 'lab-suits', class: 'btn small', type: 'button', hidden: true, onclick: () => bench.set({ rewards: this.#suiting().map((name) => ({ name, weight: name === 'format' ? 0.2 : 1, args: {} })) }) });
-    this.toData = h('a', { class: 'caption', t: 'lab.to_data', href: state.link({ tab: 'data' }), onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      state.set({ tab: 'data' });
-    } });
+    this.toData = h('a', { class: 'caption', t: 'lab.to_data', href: state.link({ tab: 'data' }), onclick: (event) => state.follow(event, { tab: 'data' }) });
     this.rows = h('input', { id: 'lab-rows', class: 'input num', type: 'number', min: 1, max: MOST_ROWS, step: 1 });
     this.args = pairs('lab-dataset-args', (value) => bench.set({ datasetArgs: value }));
     this.argsBox = h('details', { class: 'lab-arguments' }, h('summary', { class: 'caption', t: 'lab.dataset_args' }), this.args.root);

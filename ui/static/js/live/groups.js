@@ -1,7 +1,7 @@
 // The latest groups: one prompt, its completions side by side in rows, what each earned and the signal it carries.
+import { follow } from '../state.js';
 import { rewardHue } from './colors.js';
 import { plain, visible } from '../plain.js';
-import { ours } from '../samples/parts.js';
 
 const SHOWN = 3; // groups at a time
 const FIRST = 4000; // characters of a text before "more"
@@ -22,11 +22,7 @@ export class Groups {
     this.title = h('h2', { t: 'groups.title' });
     this.newer = h('button', { class: 'btn small', type: 'button', hidden: true, t: 'groups.newer', onclick: () => this.latest() });
     this.back = h('button', { class: 'btn small', type: 'button', hidden: true, t: 'groups.newest', onclick: () => ctx.state.set({ step: null }) });
-    this.all = h('a', { id: 'live-all-samples', class: 'caption', onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      ctx.state.set(this.step === undefined ? { tab: 'samples', step: null } : { tab: 'samples', step: this.step });
-    } });
+    this.all = h('a', { id: 'live-all-samples', class: 'caption', onclick: (event) => follow(event, this.step === undefined ? { tab: 'samples', step: null } : { tab: 'samples', step: this.step }) });
     this.list = h('div', { class: 'group-list' });
     this.node = h('section', { id: 'live-groups', class: 'groups' },
       h('header', { class: 'row' }, this.title, this.back, this.newer, this.all), h('p', { class: 'caption', t: 'groups.lead' }), this.list);
@@ -128,11 +124,7 @@ export class Groups {
   #open(group) {
     const { h, state } = this.ctx;
     const patch = { tab: 'samples', group: group.id };
-    return h('a', { class: 'caption group-open', t: 'samples.this_group', href: state.link({ run: this.run.id, ...patch }), onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set(patch);
-    } });
+    return h('a', { class: 'caption group-open', t: 'samples.this_group', href: state.link({ run: this.run.id, ...patch }), onclick: (event) => follow(event, patch) });
   }
 
   #prompt(group) {
@@ -198,7 +190,7 @@ export class Groups {
     } });
     const copy = copyable && h('button', { class: 'btn ghost small copy', type: 'button', t: 'groups.copy', onclick: async () => {
       try {
-        await navigator.clipboard.writeText(text);
+        await dom.copyText(text);
         toast('groups.copied');
       } catch {
         toast('groups.copy_failed', 'warn');

@@ -1,5 +1,6 @@
 // The live page: one history, then only what is new. Ticks stop with the page hidden, slow down once the run has ended.
 import { Findings } from '../findings/panel.js';
+import { RunFrame } from '../runframe.js';
 import { Charts } from './charts.js';
 import { Controls } from './controls.js';
 import { Evaluation } from './evaluation.js';
@@ -24,11 +25,8 @@ class Live {
   constructor(root, ctx, panels) {
     Object.assign(this, { ctx, id: null, store: null, run: null, cursor: 0, groupCursor: 0, attempts: [], stale: false });
     const { h } = ctx;
-    this.empty = h('div', { id: 'live-empty', hidden: true });
-    this.offline = h('div', { id: 'live-offline', class: 'notice', data: { level: 'warn' }, hidden: true }, h('span', { t: 'app.offline' }));
-    this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
     this.view = h('div', { id: 'live-view', class: 'live', hidden: true });
-    root.append(this.offline, this.empty, this.loading, this.view);
+    this.frame = new RunFrame(ctx, root, 'live', this.view, { quickstart: 'start-quickstart', fresh: true });
     this.top = new Top(this.view, ctx, () => this.poller.now(), (run, said) => this.findings.use(run, said));
     this.findings = new Findings(this.view, ctx, (spans) => this.charts?.mark(spans));
     this.top.said.append(this.findings.button);
@@ -66,61 +64,33 @@ class Live {
     if (!this.ctx.isOpen('live')) return TICK;
     const { run } = this.ctx.state.get();
     try {
-      if (!run) return this.#none('live.none', 'live.none_body', true);
+      if (!run) return this.#without(null, TICK);
       if (run !== this.id || this.store === null) await this.#open(run);
       else await this.#more(run);
-      this.#online(true);
+      this.frame.online(true);
     } catch (error) {
-      if (error.status === 404) return this.#none('live.gone', 'live.gone_body', false, run);
+      if (error.status === 404) return this.#without(run, IDLE);
       if (error.status === undefined) throw error;
-      this.#online(false);
+      this.frame.online(false);
       return 2 * TICK;
     }
     return this.stages.ended ? IDLE : TICK;
   }
 
-  #online(answers) {
-    this.offline.hidden = answers;
-    this.view.classList.toggle('stale', !answers);
-  }
-
-  #show(what) {
-    for (const part of [this.empty, this.loading, this.view]) part.hidden = part !== what;
-  }
-
-  #none(title, body, first, id = null) {
-    const { h, dom, state, api, toast, runlist } = this.ctx;
-    this.#online(true);
-    const key = `${title}/${id}`;
-    if (this.empty.dataset.key !== key || this.empty.hidden) {
-      this.empty.dataset.key = key;
-      const start = async (event) => {
-        const button = event.currentTarget;
-        button.disabled = true;
-        try {
-          const { run } = await api.post('/api/runs', { values: {}, preset: 'quickstart' });
-          await runlist.refresh();
-          state.set({ run: run.id, tab: 'live' });
-        } catch (error) {
-          toast(error.error ?? String(error), 'error');
-        }
-        button.disabled = false;
-      };
-      dom.fill(this.empty, h('div', { class: 'empty' }, h('h2', { t: title }), h('p', { t: body }),
-        h('div', { class: 'row' },
-          first ? h('button', { id: 'start-quickstart', class: 'btn primary', type: 'button', t: 'live.start_quickstart', onclick: start }) : null,
-          h('button', { class: 'btn', type: 'button', t: first ? 'live.new_run' : 'live.all_runs', onclick: () => state.set({ run: null, tab: first ? 'new' : 'runs' }) }))));
-    }
-    this.#show(this.empty);
+  /** No run is chosen (`id` null), or it is gone; the milliseconds until the next look. */
+  #without(id, wait) {
+    this.frame.online(true);
+    if (id === null) this.frame.none('live.none', 'live.none_body');
+    else this.frame.gone();
     this.id = id;
     this.store = null;
-    return first ? TICK : IDLE;
+    return wait;
   }
 
   async #open(id) {
     const { api } = this.ctx;
     if (id !== this.id) {
-      this.#show(this.loading);
+      this.frame.show('loading');
       this.top.forget();
       this.findings.forget();
       this.charts.prepare();
@@ -131,7 +101,7 @@ class Live {
     this.store = new Store(history, POINTS);
     Object.assign(this, { run: history.run, cursor: history.cursor, groupCursor: history.group_cursor, attempts: history.attempts });
     this.stage = `${history.run.stage}/${history.run.state}`;
-    this.#show(this.view);
+    this.frame.show('view');
     this.log.use(id);
     this.charts.use(id, this.store);
     this.evaluation.draw(this.store.evaluations);

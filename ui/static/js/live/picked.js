@@ -3,7 +3,6 @@
 import { h } from '../dom.js';
 import { count } from '../format.js';
 import { label } from '../i18n.js';
-import { ours } from '../samples/parts.js';
 import * as state from '../state.js';
 
 export class Picked {
@@ -12,11 +11,7 @@ export class Picked {
     this.step = null;
     this.title = h('b', { class: 'num' });
     this.below = h('button', { id: 'picked-groups', class: 'btn ghost small', type: 'button', t: 'samples.picked_groups', onclick: () => groups.scrollIntoView({ block: 'start', behavior: 'smooth' }) });
-    this.all = h('a', { id: 'picked-samples', class: 'btn small', t: 'samples.picked_all', onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set({ tab: 'samples', step: this.step });
-    } });
+    this.all = h('a', { id: 'picked-samples', class: 'btn small', t: 'samples.picked_all', onclick: (event) => state.follow(event, { tab: 'samples', step: this.step }) });
     const close = h('button', { class: 'btn ghost small', type: 'button', tt: { 'aria-label': 'app.close' }, onclick: () => this.hide() }, '×');
     this.root = h('div', { id: 'live-picked', class: 'picked', role: 'status', hidden: true }, this.title, this.all, this.below, close);
     this.root.addEventListener('keydown', (event) => event.key === 'Escape' && this.hide());

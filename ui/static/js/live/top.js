@@ -2,6 +2,7 @@
 import { plain } from '../plain.js';
 import { stateBadge, updateBadge } from '../header.js';
 import { kindOf } from '../runs/columns.js';
+import { follow } from '../state.js';
 
 export class Top {
   /** `onSaid(run, answer)`: after each sentence. */
@@ -11,11 +12,7 @@ export class Top {
     this.name = h('h1', { id: 'live-name' });
     this.badge = stateBadge({ state: 'queued' });
     this.attempt = h('span', { class: 'caption' });
-    this.kind = h('a', { id: 'live-kind', class: 'caption', hidden: true, onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button || !this.run.of) return;
-      event.preventDefault();
-      ctx.state.set({ run: this.run.of.id });
-    } });
+    this.kind = h('a', { id: 'live-kind', class: 'caption', hidden: true, onclick: (event) => this.run.of && follow(event, { run: this.run.of.id }) });
     this.actions = h('div', { class: 'row actions' });
     this.sentence = h('p', { id: 'live-headline', class: 'headline', 'aria-live': 'polite' });
     this.said = h('div', { class: 'fi-said' }, this.sentence);
@@ -74,11 +71,7 @@ export class Top {
       buttons.push(h('button', { id: 'live-stop-now', class: 'btn danger', type: 'button', t: 'live.stop_now', onclick: end }));
     }
     if (run.can.resume) buttons.push(h('button', { id: 'live-resume', class: 'btn primary', type: 'button', t: run.kind === 'evaluate' ? 'evaluate.resume' : 'live.resume', onclick: act('resume', {}) }));
-    const to = (id, t, patch) => h('a', { id, class: 'btn', t, href: ctx.state.link({ run: run.id, ...patch }), onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      ctx.state.set(patch);
-    } });
+    const to = (id, t, patch) => h('a', { id, class: 'btn', t, href: ctx.state.link({ run: run.id, ...patch }), onclick: (event) => follow(event, patch) });
     if (run.kind !== 'evaluate') buttons.push(to('live-samples', 'samples.open', { tab: 'samples' }));
     if (run.kind === 'evaluate' && run.of?.name) buttons.push(to('live-evaluate', 'live.evaluate', { run: run.of.id, tab: 'evaluate', evaluation: run.id }));
     else if (run.kind !== 'probe') buttons.push(to('live-evaluate', 'live.evaluate', { tab: 'evaluate' }));

@@ -20,10 +20,10 @@ export function mount(root, ctx) {
   const table = new RunTable();
   const filter = h('input', { id: 'runs-filter', type: 'search', class: 'input r-filter', autocomplete: 'off', spellcheck: 'false', tt: { placeholder: 'runs.filter', 'aria-label': 'runs.filter' } });
   const count = h('span', { class: 'caption r-count num', 'aria-live': 'polite' });
-  const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => follow(event, { tab: 'new' }) });
+  const newRun = h('a', { class: 'btn r-new', href: state.link({ tab: 'new' }), t: 'runs.new', onclick: (event) => state.follow(event, { tab: 'new' }) });
   const attach = attachForm();
   const compare = pick.button();
-  const disk = h('a', { class: 'btn r-disk', id: 'runs-disk', href: state.link({ tab: 'runs', files: 1 }), t: 'exports.title', onclick: (event) => follow(event, { tab: 'runs', files: '1' }) });
+  const disk = h('a', { class: 'btn r-disk', id: 'runs-disk', href: state.link({ tab: 'runs', files: 1 }), t: 'exports.title', onclick: (event) => state.follow(event, { tab: 'runs', files: '1' }) });
   const bar = h('div', { class: 'r-bar' }, h('h1', { t: 'runs.title' }), count, h('div', { class: 'spacer' }), filter, compare.link, attach.button, disk, newRun);
   const lost = h('div', { class: 'notice', data: { level: 'warn' }, role: 'status', hidden: true }, h('span', null));
   const nothing = h('p', { class: 'r-none', hidden: true });
@@ -85,12 +85,6 @@ export function mount(root, ctx) {
   show();
 }
 
-function follow(event, view) {
-  if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-  event.preventDefault();
-  state.set(view);
-}
-
 /** What a first visitor sees: what this is, and the one button that shows it. */
 function emptyState() {
   const start = h('button', { id: 'runs-quickstart', class: 'btn primary', type: 'button', t: 'runs.quickstart' });
@@ -106,7 +100,7 @@ function emptyState() {
       start.disabled = false;
     }
   });
-  const own = h('a', { class: 'btn', href: state.link({ tab: 'new' }), t: 'runs.own', onclick: (event) => follow(event, { tab: 'new' }) });
+  const own = h('a', { class: 'btn', href: state.link({ tab: 'new' }), t: 'runs.own', onclick: (event) => state.follow(event, { tab: 'new' }) });
   const recorded = h('button', { id: 'runs-recorded', class: 'btn', type: 'button', t: 'demo.open', onclick: (event) => demo.explore(event.currentTarget) });
   return h('div', { class: 'card empty', hidden: true }, h('h2', { t: 'runs.empty' }), h('p', { t: 'runs.empty_lead' }), h('div', { class: 'row' }, start, own, recorded));
 }

@@ -28,11 +28,7 @@ export function show(input, run, name) {
 
 /** The button of the bar, there as soon as one run is ticked; `draw(runs)` with all that there are, `onChange(callback)`. */
 export function button() {
-  const link = h('a', { class: 'btn', id: 'runs-compare', hidden: true, onclick: (event) => {
-    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    state.set(view());
-  } });
+  const link = h('a', { class: 'btn', id: 'runs-compare', hidden: true, onclick: (event) => state.follow(event, view()) });
   const view = () => ({ tab: 'compare', runs: [...picked].join(',') });
   const draw = (runs) => {
     if (runs) for (const id of picked) if (!runs.some((run) => run.id === id)) picked.delete(id);

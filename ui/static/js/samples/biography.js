@@ -3,7 +3,8 @@ import { count, number, percent } from '../format.js';
 import { plain } from '../plain.js';
 import { csv } from '../evaluate/parts.js';
 import { Chart, stepTicks } from './chart.js';
-import { figure, mark, ours } from './parts.js';
+import { follow } from '../state.js';
+import { figure, mark } from './parts.js';
 
 const KINDS = ['live', 'all_right', 'all_wrong', 'tied'];
 const LOOK = { live: ['green', 'circle'], all_right: ['blue', 'square'], all_wrong: ['vermillion', 'x'], tied: ['grey', 'diamond'] };
@@ -12,8 +13,8 @@ export class Biography {
   constructor(ctx) {
     Object.assign(this, { ctx, key: '' });
     const { h } = ctx;
-    this.back = h('a', { class: 'sa-back', id: 'sa-biography-back', t: 'smore.back', onclick: (event) => this.#go(event, { prompt: null }) });
-    this.all = h('a', { id: 'sa-biography-all', t: 'smore.all_samples', onclick: (event) => this.#go(event, { view: null, prompt: this.prompt }) });
+    this.back = h('a', { class: 'sa-back', id: 'sa-biography-back', t: 'smore.back', onclick: (event) => follow(event, { prompt: null }) });
+    this.all = h('a', { id: 'sa-biography-all', t: 'smore.all_samples', onclick: (event) => follow(event, { view: null, prompt: this.prompt }) });
     this.problem = h('p', { class: 'muted', hidden: true });
     this.prompt_text = h('div', { class: 'exact open mono sa-whole' });
     this.truth = h('p', { class: 'mono' });
@@ -29,12 +30,6 @@ export class Biography {
       h('details', { class: 'card sa-card' }, h('summary', { t: 'smore.askings' }), h('div', { class: 'table-wrap', tabIndex: 0, role: 'region', tt: { 'aria-label': 'smore.askings' } }, h('table', { class: 'table', id: 'sa-biography-table' },
         h('thead', {}, h('tr', {}, h('th', { t: 'app.step', scope: 'col' }), h('th', { class: 'num', t: 'smore.solved', scope: 'col' }), h('th', { class: 'num', t: 'smore.total_range', scope: 'col' }), h('th', { t: 'smore.kind', scope: 'col' }))), this.askings))));
     this.root = h('div', { class: 'sa-page', id: 'sa-biography', hidden: true }, h('nav', { class: 'row' }, this.back, h('span', { class: 'spacer' }), this.all), this.problem, this.body);
-  }
-
-  #go(event, patch) {
-    if (!ours(event)) return;
-    event.preventDefault();
-    this.ctx.state.set(patch);
   }
 
   async use(run, prompt) {
@@ -77,7 +72,7 @@ export class Biography {
     dom.fill(this.sides, once ? this.#side(run, first, 'smore.only') : [this.#side(run, first, 'smore.first'), this.#side(run, latest, 'smore.latest')]);
     this.sides.classList.toggle('one', once);
     dom.keyed(this.askings, groups, (group) => group.id, (group) => h('tr', {},
-      h('td', {}, h('a', { href: ctx.state.link({ run: run.id, tab: 'samples', group: group.id }), onclick: (event) => this.#go(event, { view: null, prompt: null, group: group.id, place: null }) }, count(group.step))),
+      h('td', {}, h('a', { href: ctx.state.link({ run: run.id, tab: 'samples', group: group.id }), onclick: (event) => follow(event, { view: null, prompt: null, group: group.id, place: null }) }, count(group.step))),
       h('td', { class: 'num' }, group.solved === null ? '–' : `${group.solved}/${group.known}`),
       h('td', { class: 'num' }, group.low === group.high ? number(group.low) : `${number(group.low)} … ${number(group.high)}`),
       h('td', { t: `smore.kind_${group.kind}` })));
@@ -107,7 +102,7 @@ export class Biography {
     const { best } = group;
     return h('section', { class: 'card sa-card', data: { side: title.split('.')[1] } },
       h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: title, vars: { step: count(group.step) } }), h('span', { class: 'spacer' }),
-        h('a', { href: state.link({ run: run.id, tab: 'samples', group: group.id }), t: 'smore.open_group', vars: { n: count(group.size) }, onclick: (event) => this.#go(event, { view: null, prompt: null, group: group.id, place: null }) })),
+        h('a', { href: state.link({ run: run.id, tab: 'samples', group: group.id }), t: 'smore.open_group', vars: { n: count(group.size) }, onclick: (event) => follow(event, { view: null, prompt: null, group: group.id, place: null }) })),
       best === null ? null : [
         h('p', { class: 'caption num' }, mark(best.correct), ' ', h('span', { t: 'smore.best_answer', vars: { total: figure(best.total), tokens: count(best.tokens) } }), group.judged ? [' · ', h('span', { t: 'smore.right_of', vars: { n: group.right, of: group.judged } })] : null),
         h('div', { class: 'exact open mono sa-answer', tabIndex: 0, role: 'group', tt: { 'aria-label': 'groups.text' } }, best.text === '' ? h('span', { class: 'muted', t: group.dropped ? 'smore.dropped' : 'groups.empty_text' }) : plain(best.text, h))]);

@@ -1,6 +1,6 @@
 // One completion of a group: what it earned and why, and its text in one of three ways.
 import * as api from '../api.js';
-import { fill, h, toast } from '../dom.js';
+import { copyText, fill, h, toast } from '../dom.js';
 import { count, percent } from '../format.js';
 import { label } from '../i18n.js';
 import { rewardHue } from '../live/colors.js';
@@ -131,7 +131,7 @@ export class Card {
   async #copy() {
     if (!(await this.#whole())) return;
     try {
-      await navigator.clipboard.writeText(this.one.text);
+      await copyText(this.one.text);
       toast(this.one.surrogates ? 'samples.copied_replaced' : 'groups.copied');
     } catch {
       toast('groups.copy_failed', 'warn');

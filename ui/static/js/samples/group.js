@@ -1,13 +1,13 @@
 // One group: its prompt, its completions side by side, the best first, and the ways to the groups beside it.
 import * as api from '../api.js';
-import { fill, h } from '../dom.js';
+import { copyText, fill, h, toast } from '../dom.js';
 import { count } from '../format.js';
 import { promptText } from '../lab/parts.js';
 import { plain, visible } from '../plain.js';
 import * as state from '../state.js';
 import { Card } from './card.js';
 import { asked } from './filters.js';
-import { failed, kindTag, mark, ours, real } from './parts.js';
+import { failed, kindTag, mark, real } from './parts.js';
 import { MODES } from './text.js';
 
 const SHOWN = 12; // completions at first; a group may have hundreds
@@ -21,12 +21,9 @@ export class GroupView {
     const go = (name) => h('button', { id: `samples-${name}`, class: 'btn small', type: 'button', disabled: true, tt: { title: `samples.${name}_key` }, onclick: () => this.#go(name) }, name === 'previous' ? h('span', { 'aria-hidden': 'true' }, '←') : null, h('span', { t: `samples.${name}` }), name === 'next' ? h('span', { 'aria-hidden': 'true' }, '→') : null);
     this.previous = go('previous');
     this.next = go('next');
-    this.back = h('a', { id: 'samples-back', class: 's-back', t: 'samples.back', onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      this.close();
-    } });
-    this.bar = h('div', { class: 's-bar-top' }, this.back, h('span', { class: 'spacer' }), h('div', { class: 'row' }, this.previous, this.next));
+    this.back = h('a', { id: 'samples-back', class: 's-back', t: 'samples.back', onclick: (event) => state.follow(event, () => this.close()) });
+    this.send = h('button', { id: 'samples-link', class: 'btn ghost small', type: 'button', disabled: true, t: 'samples.copy_link', onclick: () => this.#copy() });
+    this.bar = h('div', { class: 's-bar-top' }, this.back, h('span', { class: 'spacer' }), h('div', { class: 'row' }, this.send, this.previous, this.next));
     this.body = h('div', { class: 's-group-body' });
     this.root = h('div', { id: 'samples-group', class: 's-group', hidden: true }, this.bar, this.body);
     document.addEventListener('keydown', (event) => this.#keys(event));
@@ -34,16 +31,19 @@ export class GroupView {
 
   /** The list again, as it was. */
   close() {
-    state.set({ group: null, place: null });
+    state.set({ group: null, place: null, index: null });
   }
 
   use(run, address) {
     this.run = run;
-    this.back.href = state.link({ ...address, tab: 'samples', group: null, place: null });
+    this.back.href = state.link({ ...address, tab: 'samples', group: null, place: null, index: null });
     const key = JSON.stringify([run.id, address.group, address.place, address.group ? null : address.step, asked(address)]);
-    if (key === this.key) return;
-    this.key = key;
-    this.#load(address);
+    const moved = this.wanted !== address.index;
+    this.wanted = address.index;
+    if (key !== this.key) {
+      this.key = key;
+      this.#load(address);
+    } else if (moved) this.#pick(); // and only then: a row that somebody scrolls stays where it is
   }
 
   forget() {
@@ -65,7 +65,7 @@ export class GroupView {
       if (error.status === undefined) throw error;
       if (turn !== this.turn) return;
       this.found = null;
-      this.previous.disabled = this.next.disabled = true;
+      this.previous.disabled = this.next.disabled = this.send.disabled = true;
       fill(this.body, failed(error, error.status === 404 ? null : () => this.#load({ group, place, step, phase })));
     } finally {
       if (turn === this.turn) delete this.root.dataset.stale;
@@ -79,7 +79,7 @@ export class GroupView {
 
   // A look at the neighbour is not a step in the browser's history: Back goes to the list.
   #open(id) {
-    state.set({ group: id, place: null }, { replace: true });
+    state.set({ group: id, place: null, index: null }, { replace: true });
   }
 
   #keys(event) {
@@ -98,6 +98,7 @@ export class GroupView {
     const { group, previous, next } = this.found;
     this.previous.disabled = !previous;
     this.next.disabled = !next;
+    this.send.disabled = false;
     const all = group.completions;
     const finite = (values) => values.map(real).filter(Number.isFinite).map(Math.abs);
     const scale = {
@@ -119,6 +120,29 @@ export class GroupView {
       add(SHOWN, all.length);
     } }) : null;
     fill(this.body, this.#head(group), this.#prompt(group), this.#tools(group), strip, rest);
+    this.rest = rest;
+    this.#pick();
+  }
+
+  /** The completion that the address names: marked, and brought into sight in its row. */
+  #pick() {
+    const named = (card) => String(card.one.index) === this.wanted;
+    if (this.found && !this.cards.some(named) && this.found.group.completions.some((one) => String(one.index) === this.wanted)) this.rest?.click();
+    for (const card of this.cards) card.root.toggleAttribute('data-picked', named(card));
+    const root = this.cards.find(named)?.root;
+    const strip = root?.parentElement;
+    if (strip) strip.scrollLeft = root.offsetLeft - strip.offsetLeft - (strip.clientWidth - root.offsetWidth) / 2;
+  }
+
+  /** An address of this group alone, without the filters that led here. */
+  async #copy() {
+    const query = new URLSearchParams({ tab: 'samples', run: this.run.id, group: this.found.group.id });
+    try {
+      await copyText(`${location.origin}${location.pathname}?${query}`);
+      toast('samples.link_copied');
+    } catch {
+      toast('groups.copy_failed', 'warn');
+    }
   }
 
   #head(group) {
@@ -126,11 +150,7 @@ export class GroupView {
     const facts = [];
     if (group.solved !== null) facts.push(h('span', { t: 'samples.solved', vars: { n: count(group.solved), of: count(group.size) } }));
     if (!group.dropped) facts.push(h('span', { t: group.unique === 1 ? 'samples.unique_1' : 'samples.unique', vars: { n: count(group.unique) } }));
-    const to = (id, t, patch, vars) => h('a', { id, class: 's-link', t, vars, href: state.link({ run: this.run.id, tab: 'samples', ...patch }), onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set({ ...Object.fromEntries(Object.keys(asked()).map((name) => [name, null])), group: null, place: null, view: null, step: null, ...patch });
-    } });
+    const to = (id, t, patch, vars) => h('a', { id, class: 's-link', t, vars, href: state.link({ run: this.run.id, tab: 'samples', ...patch }), onclick: (event) => state.follow(event, { ...Object.fromEntries(Object.keys(asked()).map((name) => [name, null])), group: null, place: null, index: null, view: null, step: null, ...patch }) });
     return h('header', { class: 's-group-head' },
       h('div', { class: 's-group-title' }, h('h2', { id: 'samples-title', t: 'samples.group_title', vars: { step: count(group.step), n: count(group.place + 1), of: count(Math.max(step.length, group.place + 1)) } }),
         kindTag(group.kind), group.phase === 'train' ? null : h('span', { class: 'caption mono' }, visible(group.phase)),
@@ -146,12 +166,8 @@ export class GroupView {
   #strip(step, group) {
     if (step.length < 2) return null;
     return h('nav', { class: 's-strip', tt: { 'aria-label': 'samples.groups_of_step' } }, step.map((one) => h('a', {
-      class: 's-dot', data: { kind: one.kind }, 'aria-current': one.id === group.id ? 'true' : undefined, href: state.link({ ...state.get(), tab: 'samples', group: one.id, place: null }),
-      tt: { title: () => this.#say(one), 'aria-label': () => this.#say(one) }, onclick: (event) => {
-        if (!ours(event)) return;
-        event.preventDefault();
-        this.#open(one.id);
-      },
+      class: 's-dot', data: { kind: one.kind }, 'aria-current': one.id === group.id ? 'true' : undefined, href: state.link({ ...state.get(), tab: 'samples', group: one.id, place: null, index: null }),
+      tt: { title: () => this.#say(one), 'aria-label': () => this.#say(one) }, onclick: (event) => state.follow(event, () => this.#open(one.id)),
     }, h('i', { 'aria-hidden': 'true' }))));
   }
 

@@ -5,7 +5,7 @@ import { count } from '../format.js';
 import { label } from '../i18n.js';
 import * as state from '../state.js';
 import { Filters, asked, clear } from './filters.js';
-import { excerpt, failed, figure, kindTag, mark, ours, rewardList, signedFigure } from './parts.js';
+import { excerpt, failed, figure, kindTag, mark, rewardList, signedFigure } from './parts.js';
 
 const PAGE = 50;
 const MOST = 2000; // rows in one document; a filter finds what lies further
@@ -151,27 +151,21 @@ export class List {
     }
     const ended = ['succeeded', 'failed', 'stopped', 'lost'].includes(run.state);
     const word = run.kind === 'evaluate' ? 'evaluation' : ended ? 'never' : 'yet';
-    const to = (t, patch) => h('a', { class: 'btn', t, href: state.link({ run: run.id, ...patch }), onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set(patch);
-    } });
+    const to = (t, patch) => h('a', { class: 'btn', t, href: state.link({ run: run.id, ...patch }), onclick: (event) => state.follow(event, patch) });
     return h('div', { id: 'samples-none', class: 'empty' }, h('h2', { t: `samples.none_${word}` }), h('p', { t: `samples.none_${word}_body` }),
       run.kind === 'evaluate' ? to('samples.to_evaluate', { tab: 'evaluate' }) : to('samples.to_live', { tab: 'live' }));
   }
 
   #row(item, text, same) {
     const { run } = this;
-    const patch = { group: item.group, place: null };
-    const link = h('a', { class: 's-open num', href: state.link({ ...state.get(), ...patch, tab: 'samples' }), onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
+    const patch = { group: item.group, place: null, index: String(item.index) };
+    const link = h('a', { class: 's-open num', href: state.link({ ...state.get(), ...patch, tab: 'samples' }), onclick: (event) => state.follow(event, () => {
       event.stopPropagation();
       state.set(patch);
-    } }, h('span', { class: 'visually-hidden', t: 'samples.open_group' }), ' ', String(item.step));
+    }) }, h('span', { class: 'visually-hidden', t: 'samples.open_group' }), ' ', String(item.step));
     const row = h('div', { class: `s-row${same ? ' s-same' : ''}`, role: 'row', data: { group: item.group, index: item.index }, onclick: (event) => {
       const selection = getSelection();
-      if (!ours(event) || (selection && !selection.isCollapsed && row.contains(selection.anchorNode))) return;
+      if (!state.ours(event) || (selection && !selection.isCollapsed && row.contains(selection.anchorNode))) return;
       state.set(patch);
     } },
       h('div', { class: 's-c-step', role: 'cell' }, link),

@@ -1,7 +1,8 @@
 // Samples: every completion of a run, found and shown whole. The list, a group, and three views of all of them at once.
+import { RunFrame } from '../runframe.js';
+import { follow } from '../state.js';
 import { GroupView } from './group.js';
 import { List } from './list.js';
-import { ours } from './parts.js';
 
 const TICK = 3000;
 // The other views, loaded at their first opening: [module, class].
@@ -15,29 +16,18 @@ class Page {
   constructor(root, ctx) {
     Object.assign(this, { ctx, views: new Map(), run: null });
     const { h } = ctx;
-    this.offline = h('div', { id: 'samples-offline', class: 'notice', data: { level: 'warn' }, hidden: true }, h('span', { t: 'app.offline' }));
-    this.empty = h('div', { id: 'samples-empty', hidden: true });
-    this.loading = h('p', { class: 'muted loading', t: 'app.loading' });
-    this.tabs = ['list', ...Object.keys(VIEWS)].map((view) => h('a', { id: `samples-view-${view}`, data: { view }, t: `samples.view_${view}`, onclick: (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      ctx.state.set({ view: view === 'list' ? null : view, group: null, place: null });
-    } }));
+    this.tabs = ['list', ...Object.keys(VIEWS)].map((view) => h('a', { id: `samples-view-${view}`, data: { view }, t: `samples.view_${view}`, onclick: (event) => follow(event, { view: view === 'list' ? null : view, group: null, place: null, index: null }) }));
     this.list = new List(ctx);
     this.group = new GroupView(ctx);
     this.panes = h('div', { class: 's-panes' }, this.list.root, this.group.root);
     this.view = h('div', { id: 'samples-view', class: 's-page', hidden: true },
       h('header', { class: 's-top' }, h('h1', { t: 'samples.title' }), h('nav', { class: 's-views', tt: { 'aria-label': 'samples.views' } }, this.tabs)), this.panes);
-    root.append(this.offline, this.empty, this.loading, this.view);
+    this.frame = new RunFrame(ctx, root, 'samples', this.view, { quickstart: 'samples-quickstart' });
     ctx.state.onChange(() => this.#follow());
     ctx.runlist.onChange(() => this.#follow());
     ctx.onTab(() => this.#follow());
     this.poller = ctx.api.poll(() => this.#tick(), TICK);
     this.#follow();
-  }
-
-  #show(what) {
-    for (const part of [this.empty, this.loading, this.view]) part.hidden = part !== what;
   }
 
   /** What the address names, drawn; nothing is asked for twice. */
@@ -46,19 +36,18 @@ class Page {
     if (!ctx.isOpen('samples')) return;
     const address = ctx.state.get();
     const runs = ctx.runlist.list();
-    this.offline.hidden = ctx.runlist.error() === null;
-    this.view.classList.toggle('stale', !this.offline.hidden);
-    if (!address.run) return void this.#none('live.none', 'live.none_body', true);
-    if (runs === null) return void this.#show(this.loading);
+    this.frame.online(ctx.runlist.error() === null);
+    if (!address.run) return void this.frame.none('live.none', 'live.none_body');
+    if (runs === null) return void this.frame.show('loading');
     const run = ctx.runlist.find(address.run);
     if (!run && this.asked !== address.run) {
       this.asked = address.run; // it may be younger than the list
       ctx.runlist.refresh().then(() => this.#follow());
-      return void this.#show(this.loading);
+      return void this.frame.show('loading');
     }
-    if (!run) return void this.#none('live.gone', 'live.gone_body', false);
+    if (!run) return void this.frame.gone();
     this.run = run;
-    this.#show(this.view);
+    this.frame.show('view');
     const name = address.view in VIEWS ? address.view : 'list';
     const grouped = name === 'list' && Boolean(address.group || (address.place && address.step));
     for (const tab of this.tabs) {
@@ -117,29 +106,5 @@ class Page {
       if (error.status === undefined) throw error; // said by the list of runs, which asks the same server
     }
     return TICK;
-  }
-
-  /** No run, or one that is gone. */
-  #none(title, body, first) {
-    const { h, dom, state, api, toast, runlist } = this.ctx;
-    if (this.empty.dataset.key !== title) {
-      this.empty.dataset.key = title;
-      const start = async (event) => {
-        const button = event.currentTarget;
-        button.disabled = true;
-        try {
-          const { run } = await api.post('/api/runs', { values: {}, preset: 'quickstart' });
-          await runlist.refresh();
-          state.set({ run: run.id, tab: 'live' });
-        } catch (error) {
-          toast(error.error ?? String(error), 'error');
-        }
-        button.disabled = false;
-      };
-      dom.fill(this.empty, h('div', { class: 'empty' }, h('h2', { t: title }), h('p', { t: body }), h('div', { class: 'row' },
-        first ? h('button', { id: 'samples-quickstart', class: 'btn primary', type: 'button', t: 'live.start_quickstart', onclick: start }) : null,
-        h('button', { class: 'btn', type: 'button', t: 'live.all_runs', onclick: () => state.set({ run: null, tab: 'runs' }) }))));
-    }
-    this.#show(this.empty);
   }
 }

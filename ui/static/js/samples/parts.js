@@ -12,9 +12,6 @@ export const real = (value) => (typeof value === 'string' ? { nan: NaN, inf: Inf
 export const figure = (value) => (typeof value === 'string' ? WORDS[value] : number(value));
 export const signedFigure = (value) => (typeof value === 'string' ? WORDS[value] : value === null || value === undefined ? DASH : Math.abs(value) < 1e-6 ? '0' : signed(value));
 
-/** A press that the browser should not take for itself (open in a new tab, ...). */
-export const ours = (event) => !(event.metaKey || event.ctrlKey || event.shiftKey || event.button);
-
 /** Right, wrong or not judged: a sign of its own shape, a word and a hue; `short`: the word is for readers of the screen. */
 export function mark(correct, short = false) {
   const kind = correct === true ? 'right' : correct === false ? 'wrong' : 'unjudged';

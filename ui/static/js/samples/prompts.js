@@ -1,8 +1,8 @@
 // Prompts over the whole run: a list with what became of each, and the biography of one.
 import { count, DASH, percent } from '../format.js';
 import { plain, visible } from '../plain.js';
+import { follow } from '../state.js';
 import { Biography } from './biography.js';
-import { ours } from './parts.js';
 
 const SORTS = ['forgotten', 'first', 'times', 'solve_first', 'solve_last'];
 const SHOWN = 240; // characters of a prompt in the list
@@ -85,11 +85,7 @@ export class Prompts {
 
   #row(row) {
     const { h, state } = this.ctx;
-    const open = (event) => {
-      if (!ours(event)) return;
-      event.preventDefault();
-      state.set({ prompt: row.prompt_id });
-    };
+    const open = (event) => follow(event, { prompt: row.prompt_id });
     const text = promptLine(row);
     return h('tr', {},
       h('td', { class: 'sa-prompt' }, h('a', { class: 'mono', title: visible(text.slice(0, 1000)), onclick: open }, plain(text.replaceAll(/\s+/g, ' ').trim() || '""', h, SHOWN)),

@@ -8,16 +8,9 @@ export const ended = (sweep) => sweep.can.delete;
 export const known = (value) => value !== null && value !== undefined && Number.isFinite(value);
 export const plural = (key, n, vars = {}) => t(n === 1 ? `${key}_1` : key, { n, ...vars });
 
-/** A press that the browser should take for itself (open in a new tab, ...). */
-export const theirs = (event) => event.metaKey || event.ctrlKey || event.shiftKey || event.button;
-
 /** A link within the app that can also be opened in a new tab. */
 export function link(patch, props, ...children) {
-  return h('a', { href: state.link(patch), ...props, onclick: (event) => {
-    if (theirs(event)) return;
-    event.preventDefault();
-    state.set(patch);
-  } }, ...children);
+  return h('a', { href: state.link(patch), ...props, onclick: (event) => state.follow(event, patch) }, ...children);
 }
 
 /** A value of a setting as a person would type it. */
