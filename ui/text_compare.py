@@ -17,6 +17,10 @@ TEXTS: dict[str, Text] = {
     "compare.full": Text(
         "12 runs are the most that one chart can tell apart.", "한 차트에서는 최대 12개까지 비교합니다."
     ),
+    "compare.click": Text(
+        "A click on a run's line opens its samples of that step.",
+        "실행의 곡선을 누르면 그 스텝의 샘플이 열립니다.",
+    ),
     "compare.gone": Text("Deleted since: {ids}", "삭제된 실행: {ids}"),
     "compare.failed": Text("The comparison could not be read: {why}", "비교를 불러오지 못했습니다: {why}"),
     "compare.evaluations": Text("Held-out rows", "평가 행"),

@@ -23,6 +23,15 @@ def test_a_folder_is_opened_and_its_live_page_says_what_it_is(page: Page, server
     expect(said).to_contain_text(str(tmp_path / "nowhere"), timeout=60_000)
     expect(page.locator("#attach-go")).to_be_enabled()
     assert "Reading" not in said.inner_text()
+    expect(page.locator("#attach-path")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#attach-path")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#attach-form")).to_be_hidden()
+    expect(page.locator("#runs-attach")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    page.keyboard.type("x")
+    expect(page.locator("#attach-path")).not_to_have_attribute("aria-invalid", "true")
     page.watched.expect_failures = False  # type: ignore[attr-defined]
     name = "math <b>run</b>"
     page.fill("#attach-path", str(folder(tmp_path / "out", steps=4)))

@@ -153,6 +153,66 @@ def test_the_axis_changes_and_a_chart_is_a_file(page: Page, server: Server, runs
     assert {row["runs"] for row in table if row["seeds"] == "2"} == {f"{runs.first} {runs.hostile}"}
 
 
+@pytest.fixture
+def hacked(server: Server) -> Iterator[str]:
+    db = Database(Settings(server.home).database_url)
+    run = load(db, PROJECT / "configs" / "recordings" / "hacked.jsonl.gz")
+    db.close()
+    yield run
+    server.call("DELETE", f"/api/runs/{run}")
+
+
+def test_a_list_breaks_between_its_values(server: Server, hacked: str, page: Page, runs: Recorded) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, server, f"{hacked},{runs.other}")
+    values = page.locator("#compare-settings tr", has=page.locator("text=reward_args.length")).locator(".cmp-value")
+    expect(values.first).to_have_text('{"mode": "target", "target": 16, "tolerance": 8}')
+    # No line ends inside a word: each word is as high as one line.
+    tall = """(nodes) => nodes.flatMap((node) => {
+      const text = node.firstChild, range = document.createRange(), found = [];
+      if (text?.nodeType !== 3) return [];
+      for (const word of text.data.matchAll(/[^ ]+/g)) {
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        if (range.getClientRects().length > 1 && word[0].length < 24) found.push(word[0]);
+      }
+      return found;
+    })"""
+    assert page.locator("#compare-settings .cmp-value").evaluate_all(tall) == []
+
+
+def test_a_click_on_a_line_opens_the_samples_of_its_step(page: Page, server: Server, runs: Recorded) -> None:
+    opened(page, server, f"{runs.first},{runs.other}")
+    drawn(page, traces=2)
+    page.locator(PLOT.format("reward")).scroll_into_view_if_needed()
+    place = page.evaluate(
+        "(s) => { const p = document.querySelector(s), a = p._fullLayout;"
+        " const box = p.querySelector('.nsewdrag').getBoundingClientRect(), line = p.data[1];"
+        " return [box.left + a.xaxis.l2p(line.x[9]), box.top + a.yaxis.l2p(line.y[9]), line.x[9]]; }",
+        PLOT.format("reward"),
+    )
+    page.mouse.move(*place[:2])
+    page.mouse.click(*place[:2])
+    page.wait_for_selector("#samples-list .s-body .s-row")
+    asked = page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+    assert (asked["tab"], asked["run"], asked["step"]) == ("samples", runs.other, str(place[2]))
+
+
+def test_ticks_are_whole_and_tell_one_from_another(page: Page, server: Server, runs: Recorded) -> None:
+    """A rate of 1e-4 is not a row of noughts, and 0.5% is not 0%."""
+    opened(page, server, runs.other)
+    for name in [one["name"] for one in server.call("GET", f"/api/compare?runs={runs.other}")["charts"]]:
+        drawn(page, name, traces=1)
+        page.wait_for_function("(s) => document.querySelectorAll(s + ' .ytick').length > 1", arg=PLOT.format(name))
+        ticks = page.locator(f"{PLOT.format(name)} .ytick").all_text_contents()
+        assert len(set(ticks)) == len(ticks), (name, ticks)
+        cut = page.locator(f"{PLOT.format(name)} .ytick").evaluate_all(
+            "(all) => all.filter((one) => one.getBoundingClientRect().left "
+            "< one.closest('.cmp-plot').getBoundingClientRect().left).map((one) => one.textContent)"
+        )
+        assert cut == [], name
+
+
 def test_one_is_taken_out_and_the_back_button_brings_it_back(page: Page, server: Server, runs: Recorded) -> None:
     opened(page, server, runs.all)
     drawn(page, traces=4)

@@ -49,6 +49,9 @@ def test_the_sentence_and_the_findings_agree_and_show_their_numbers(page: Page, 
     assert first.locator(".fi-causes li").count() >= 1
     first.locator("summary", has_text="Numbers").click()
     assert first.locator(".fi-evidence tr").count() > 1
+    # What is counted is whole.
+    rows = first.locator(".fi-evidence tr", has_text="held_out_rows")
+    assert rows.locator("td").inner_text() == "256"
     # What another one explains is folded away, and says by what it is explained.
     page.locator(".fi-symptoms > summary").click()
     assert "explained by A2" in page.locator(".fi-symptoms [data-finding=H1]").inner_text()
@@ -84,6 +87,17 @@ def test_a_sample_opens_on_its_page(page: Page, server: Server, hacked: str) -> 
     assert group is not None
     of_step = server.call("GET", f"/api/runs/{hacked}/samples?step={place[1]}&limit=64")["groups"]
     assert int(group[1]) == sorted(one["id"] for one in of_step)[int(place[2]) - 1]
+
+
+def test_a_sample_of_one_answer_opens_with_that_answer_marked(page: Page, server: Server, hacked: str) -> None:
+    opened(page, server, hacked)
+    page.click("#live-findings")
+    page.locator(".fi-symptoms > summary").click()
+    link = page.locator("[data-finding=H1] .fi-sample").first
+    place = re.search(r"answer (\d+)", link.inner_text())
+    assert place is not None
+    link.click()
+    expect(page.locator(".s-card[data-picked]")).to_have_attribute("data-index", str(int(place[1]) - 1))
 
 
 def test_a_finding_marks_its_span_on_the_charts_it_speaks_of(page: Page, server: Server, hacked: str) -> None:

@@ -84,6 +84,20 @@ def test_a_sweep_of_four_from_the_form_to_the_finished_table(api: Server, page: 
     expect(row.locator(".sw-c-accuracy .sw-interval")).to_have_text(
         f"{100 * accuracy['low']:.1f} to {100 * accuracy['high']:.1f}"
     )
+    # By one measure: the highest first, the lowest first, and as the grid has it.
+    order = "all => all.map(e => +e.dataset.setting)"
+    seconds = [one["seconds"]["value"] for one in done["settings"]]
+    for way, sign in (("descending", -1), ("ascending", 1)):
+        page.click("#sweep-table [data-sort=seconds]")
+        expect(page.locator("#sweep-table th[aria-sort]")).to_have_attribute("aria-sort", way)
+        assert page.locator("#sweep-table tr[data-setting]").evaluate_all(order) == sorted(
+            range(4), key=lambda at: sign * seconds[at]
+        )
+    page.click("#sweep-table [data-sort=seconds]")
+    assert page.locator("#sweep-table tr[data-setting]").evaluate_all(order) == [0, 1, 2, 3]
+    # What reads alike is drawn alike, and no scale of colours goes from a figure to the same.
+    assert len({one["accuracy"]["value"] for one in done["settings"]}) == 1
+    expect(page.locator("#sweep-plot .sw-scale")).to_be_hidden()
     # A row that is pointed at is followed in the plot.
     expect(page.locator("#sweep-plot .sw-line")).to_have_count(4)
     row.hover()

@@ -11,9 +11,9 @@ const CONFIG = { displaylogo: false, responsive: false, displayModeBar: false, d
 const literal = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 export class Charts {
-  /** `options()` gives {singles}; `fetch(name)` the curves of a measure. */
-  constructor(ctx, options, fetch) {
-    Object.assign(this, { ctx, options, fetch, cards: new Map(), found: null, asked: '' });
+  /** `options()` gives {singles}; `fetch(name)` the curves of a measure; `onPoint(run, step)` answers a click on a line. */
+  constructor(ctx, options, fetch, onPoint) {
+    Object.assign(this, { ctx, options, fetch, onPoint, cards: new Map(), found: null, asked: '' });
     this.root = h('div', { class: 'charts cmp-charts' });
     this.seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -104,6 +104,8 @@ export class Charts {
     const colors = palette();
     const { traces, layout } = figure(card, { place, name, colors });
     this.plotly.react(card.plot, traces, { ...layout, uirevision: `${card.data.axis}` }, CONFIG);
+    if (!card.live) card.plot.on('plotly_click', (event) => this.#click(card, event));
+    card.live = true;
     const left = card.data.without.filter((id) => place.has(id)).map(name);
     fill(card.note, left.length ? t('compare.without', { names: left.join(', ') }) : '');
     const entry = (id, text) => h('li', null, h('i', { class: 'cmp-key', data: { dash: dashOf(place.get(id)) }, style: { '--hue': variableOf(place.get(id)) } }), h('span', { class: 'cmp-name' }, text));
@@ -111,6 +113,15 @@ export class Charts {
       bands.map((band) => entry(band.runs[0], `${name(band.runs[0])} (${t('compare.seeds', { n: band.runs.length })})`)),
       card.drawn.lines.filter((line) => !banded.has(line.run)).map((line) => entry(line.run, name(line.run))));
     card.file.hidden = false;
+  }
+
+  /** Of all lines at that place the one that is nearest to the pointer. A band is several runs, an evaluation no step. */
+  #click(card, { points, event }) {
+    const { yaxis } = card.plot._fullLayout;
+    const at = event.clientY - card.plot.getBoundingClientRect().top - yaxis._offset;
+    const off = (point) => Math.abs(yaxis.d2p(point.y) - at);
+    const [nearest] = points.filter((point) => point.customdata).sort((a, b) => off(a) - off(b));
+    if (nearest) this.onPoint(...nearest.customdata);
   }
 
   /** What a chart draws, a row a point: of a run its value as logged and smoothed, of seeds their mean and its band. */
@@ -128,6 +139,9 @@ export class Charts {
     return rows;
   }
 }
+
+/** Whether all of it is so small that its ticks would be rows of noughts. */
+const small = (traces) => traces.every(({ y }) => y.every((value) => !(Math.abs(value) >= 1e-3)));
 
 function figure(card, { place, name, colors }) {
   const { chart, drawn } = card;
@@ -150,6 +164,7 @@ function figure(card, { place, name, colors }) {
     const inBand = drawn.banded.has(line.run);
     const held = line.low !== undefined;
     traces.push({
+      ...(held ? {} : { customdata: line.step.map((step) => [line.run, step]) }),
       type: 'scatter', mode: held ? 'lines+markers' : 'lines', x: line.x, y: line.y, uid: `run-${line.run}`, name: literal(name(line.run)), showlegend: false,
       line: { color: inBand ? fade(hue, 0.45) : hue, width: inBand ? 1 : 1.8, dash: dashOf(at) }, hovertemplate: `%{y:${format}}`,
       ...(held ? { marker: { color: colors.surface, size: 7, line: { color: hue, width: 1.8 } }, error_y: { type: 'data', symmetric: false, array: line.high.map((v, i) => v - line.y[i]), arrayminus: line.low.map((v, i) => line.y[i] - v), color: hue, thickness: 1, width: 3 } } : {}),
@@ -163,7 +178,7 @@ function figure(card, { place, name, colors }) {
       height: 250, width: card.width, margin: { l: 50, r: 12, t: 10, b: 40 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)', font, showlegend: false, hovermode: 'x unified',
       hoverlabel: { bgcolor: colors.surface, bordercolor: colors.line, font: { family: colors.font, size: 12, color: colors.ink }, align: 'left' },
       xaxis: { ...grid, showgrid: false, zeroline: false, ticks: 'outside', ticklen: 4, tickcolor: colors.line, title: { text: literal(t(`compare.x_${axis}`)), font, standoff: 4 }, nticks: card.width < 420 ? 5 : 8, tickformat: axis === 'step' ? '' : '.3~s', hoverformat: ',.4~g' },
-      yaxis: { ...grid, nticks: 6, ...(percent ? { tickformat: '.0%', rangemode: 'tozero' } : { tickformat: '.3~g' }), hoverformat: format },
+      yaxis: { ...grid, nticks: 6, automargin: true, ...(percent ? { tickformat: '.2~%', rangemode: 'tozero' } : { tickformat: small(traces) ? '.2~e' : '.3~g' }), hoverformat: format },
     },
   };
 }

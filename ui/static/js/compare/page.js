@@ -2,6 +2,7 @@
 import { plain } from '../plain.js';
 import * as runlist from '../runlist.js';
 import { Controls } from '../live/controls.js';
+import { follow } from '../state.js';
 import { Charts } from './charts.js';
 import { Chooser } from './chooser.js';
 import { evaluations, replace, settings } from './tables.js';
@@ -30,11 +31,11 @@ class ComparePage {
     this.singlesBox = h('label', { class: 'pair caption', hidden: true }, this.singles, h('span', { t: 'compare.single' }));
     this.bands = h('p', { class: 'caption', t: 'compare.seeds_note', hidden: true });
     this.bar.append(this.singlesBox);
-    this.charts = new Charts(ctx, () => ({ singles: this.singles.checked }), (name) => this.#fetch(name));
+    this.charts = new Charts(ctx, () => ({ singles: this.singles.checked }), (name) => this.#fetch(name), (run, step) => ctx.state.set({ tab: 'samples', run, step: String(step) }));
     this.body = h('div', { class: 'stack', hidden: true },
       this.evaluated = h('section', { class: 'card' }, h('h2', { t: 'compare.evaluations' }), h('p', { class: 'caption', t: 'compare.evaluations_lead' }), this.table),
       h('section', { class: 'card' }, h('h2', { t: 'compare.settings' }), this.settings),
-      this.bar, this.bands, this.charts.root);
+      this.bar, h('p', { class: 'caption', t: 'compare.click' }), this.bands, this.charts.root);
     root.append(h('div', { class: 'stack cmp-page', id: 'compare-page' }, h('div', { class: 'row' }, h('h1', { t: 'compare.title' })), this.chooser.root, this.gone, this.said, this.body));
     ctx.state.onChange(() => this.follow());
     ctx.onTab(() => this.follow());
@@ -98,11 +99,7 @@ class ComparePage {
     const { ctx } = this;
     const { runs } = this.found;
     this.evaluated.hidden = false;
-    replace(this.table, 'compare.evaluations', evaluations(runs, (run) => ({ href: ctx.state.link({ tab: 'live', run: run.id }), onclick: (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
-      event.preventDefault();
-      ctx.state.set({ run: run.id, tab: 'live' });
-    } }), ctx.i18n.lang()));
+    replace(this.table, 'compare.evaluations', evaluations(runs, (run) => ({ href: ctx.state.link({ tab: 'live', run: run.id }), onclick: (event) => follow(event, { run: run.id, tab: 'live' }) }), ctx.i18n.lang()));
     replace(this.settings, 'compare.settings', settings(this.found));
   }
 

@@ -36,7 +36,14 @@ export function evaluations(runs, link, lang) {
   return h('table', { class: 'cmp-table', id: 'compare-evaluations' }, h('thead', null, head), h('tbody', null, rows));
 }
 
-const shown = (value) => (value === null || value === undefined ? DASH : typeof value === 'object' ? JSON.stringify(value) : typeof value === 'number' ? (Math.abs(value) < 1e-3 && value !== 0 ? value.toExponential() : String(value)) : visible(String(value)));
+/** JSON with a blank after each comma and colon, where a line may break; the text of a string stays as it is. */
+function spaced(value) {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (value && typeof value === 'object') return `{${Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}: ${spaced(one)}`).join(', ')}}`;
+  return JSON.stringify(value);
+}
+
+const shown = (value) => (value === null || value === undefined ? DASH : typeof value === 'object' ? visible(spaced(value)) : typeof value === 'number' ? (Math.abs(value) < 1e-3 && value !== 0 ? value.toExponential() : String(value)) : visible(String(value)));
 
 /** One row a setting that differs. */
 export function settings(found) {
@@ -44,7 +51,7 @@ export function settings(found) {
   const head = h('tr', null, h('th', { scope: 'col', t: 'compare.setting' }), found.runs.map((run, place) => h('th', { scope: 'col' }, h('span', { class: 'cmp-who' }, key(place), h('span', null, visible(run.name || run.id))))));
   const rows = found.settings.map((row) => h('tr', null,
     h('th', { scope: 'row' }, h('span', { t: row.label }), ' ', h('span', { class: 'caption mono' }, row.field)),
-    row.values.map((value, i) => h('td', { class: 'mono' }, row.known[i] ? shown(value) : h('span', { class: 'muted', t: 'compare.unknown' })))));
+    row.values.map((value, i) => h('td', { class: 'mono' }, h('div', { class: 'cmp-value' }, row.known[i] ? shown(value) : h('span', { class: 'muted', t: 'compare.unknown' }))))));
   return h('table', { class: 'cmp-table', id: 'compare-settings' }, h('thead', null, head), h('tbody', null, rows));
 }
 

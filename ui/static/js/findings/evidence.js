@@ -1,5 +1,5 @@
 // The numbers of a finding as they were taken, by their names; folded, since the text says the main ones in words.
-import { number } from '../format.js';
+import { count, number } from '../format.js';
 import { plain } from '../plain.js';
 
 const MOST = 12; // items of one list
@@ -14,8 +14,9 @@ export function evidence({ h }, one) {
 }
 
 function shown(value, h) {
+  if (Number.isInteger(value)) return count(value);
   if (typeof value === 'number' || value === null) return number(value, 4);
-  if (typeof value === 'boolean') return value ? '✓' : '–';
+  if (typeof value === 'boolean') return value ? '✓' : '×'; // a dash is what is not known
   if (typeof value === 'string') return plain(value, h);
   if (Array.isArray(value)) {
     const parts = value.slice(0, MOST).flatMap((item, i) => [i ? ', ' : '', shown(item, h)]);

@@ -9,10 +9,10 @@ const ASK_MS = 500;
 
 /** {button, panel}: the button of the bar and the form that it opens. */
 export function attachForm() {
-  const path = h('input', { id: 'attach-path', class: 'input mono', type: 'text', required: true, autocomplete: 'off', spellcheck: 'false', tt: { 'aria-label': 'attach.path', placeholder: 'attach.path' } });
-  const name = h('input', { id: 'attach-name', class: 'input', type: 'text', autocomplete: 'off', tt: { 'aria-label': 'attach.name', placeholder: 'attach.name' } });
+  const path = h('input', { id: 'attach-path', class: 'input mono', type: 'text', required: true, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'attach-said', placeholder: '/…/output_dir', oninput: () => path.removeAttribute('aria-invalid') });
+  const name = h('input', { id: 'attach-name', class: 'input', type: 'text', autocomplete: 'off' });
   const go = h('button', { id: 'attach-go', class: 'btn primary', type: 'submit', t: 'attach.go' });
-  const said = h('p', { class: 'caption', role: 'status' });
+  const said = h('p', { id: 'attach-said', class: 'caption r-attach-said', role: 'status' });
   const bar = h('i');
   const words = h('span', { class: 'caption' });
   const stop = h('button', { id: 'attach-stop', class: 'btn small', type: 'button', t: 'attach.stop', onclick: () => {
@@ -20,12 +20,13 @@ export function attachForm() {
     api.post(`/api/attach/jobs/${running}/stop`, {}).catch(() => {}); // it may have ended meanwhile
   } });
   const going = h('div', { class: 'row r-attach-going', hidden: true }, h('div', { class: 'bar-track', 'aria-hidden': 'true' }, bar), words, stop);
+  const field = (t, input) => h('label', { class: 'r-attach-field' }, h('span', { class: 'caption', t }), input);
   let running = null;
-  const close = h('button', { class: 'btn ghost', type: 'button', t: 'attach.cancel', onclick: () => show(false) });
+  const close = h('button', { class: 'btn ghost', type: 'button', t: 'attach.cancel', onclick: () => away() });
   const panel = h('form', { id: 'attach-form', class: 'card r-attach', hidden: true, onsubmit: (event) => {
     event.preventDefault();
     take();
-  } }, h('h2', { class: 'h3', t: 'attach.title' }), h('p', { class: 'muted', t: 'attach.lead' }), h('div', { class: 'row' }, path, name, go, close), going, said);
+  }, onkeydown: (event) => { if (event.key === 'Escape') away(); } }, h('h2', { class: 'h3', t: 'attach.title' }), h('p', { class: 'muted', t: 'attach.lead' }), h('div', { class: 'row' }, field('attach.path', path), field('attach.name', name), go, close), going, said);
   const button = h('button', { id: 'runs-attach', class: 'btn', type: 'button', 'aria-expanded': 'false', 'aria-controls': 'attach-form', t: 'attach.open', onclick: () => show(panel.hidden) });
 
   function show(open) {
@@ -35,9 +36,24 @@ export function attachForm() {
     else fill(said);
   }
 
+  /** Closed by the person: the focus goes back to what opened it. */
+  function away() {
+    show(false);
+    button.focus();
+  }
+
+  function refuse(words) {
+    i18n.label(said, words);
+    said.dataset.level = 'error';
+    path.setAttribute('aria-invalid', 'true');
+    path.focus();
+  }
+
   async function take() {
     go.disabled = true;
     stop.disabled = false;
+    delete said.dataset.level;
+    path.removeAttribute('aria-invalid');
     i18n.label(said, 'attach.reading');
     try {
       let job = await api.post('/api/attach', { path: path.value.trim(), name: name.value.trim() });
@@ -48,7 +64,8 @@ export function attachForm() {
         job = await api.get(`/api/attach/jobs/${job.job}`);
       }
       if (job.state !== 'done') {
-        i18n.label(said, job.state === 'stopped' ? 'attach.stopped' : job.error);
+        if (job.state === 'stopped') i18n.label(said, 'attach.stopped');
+        else refuse(job.error);
         return;
       }
       const { answer } = job;
@@ -57,7 +74,7 @@ export function attachForm() {
       show(false);
       state.set({ run: answer.run, tab: 'live' });
     } catch (error) {
-      i18n.label(said, error.error ?? error.message);
+      refuse(error.error ?? error.message);
     } finally {
       go.disabled = false;
       going.hidden = true;

@@ -96,7 +96,7 @@ export class Plots {
     const hue = colors.color('blue');
     // A square root: the bin of 0 would leave nothing of the others.
     const traces = [
-      { type: 'heatmap', x: edges, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
+      { type: 'heatmap', x: edges, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1e-6, fade(hue, 0.2)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
       { type: 'scatter', mode: 'lines+markers', x, y: found.spread, name: t('smore.spread'), customdata: found.spans, line: { color: colors.color('orange'), width: 2 }, marker: { size: 5, symbol: 'diamond' }, hovertemplate: '%{y:.2f}', connectgaps: false },
     ];
     return { traces, layout: { xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, ...stepTicks(edges, narrow) }, yaxis: { title: t('groups.advantage'), zeroline: true } } };
@@ -112,7 +112,7 @@ export class Plots {
       return {
         type: 'scatter', mode: 'markers', name: t(name), x: rows.map((i) => points.x[i] + wide * wobble(i)), y: rows.map((i) => points.y[i] + tall * wobble(i * 7 + 3)),
         customdata: rows.map((i) => [points.group[i], points.index[i], points.step[i]]), text: rows.map((i) => `${t('chart.x_step')} ${points.step[i]}<br>${number(points.x[i])} → ${number(points.y[i])}`),
-        hovertemplate: '%{text}<extra></extra>', marker: { symbol, size: 6, color: fade(colors.color(hue), 0.45) },
+        hovertemplate: '%{text}<extra></extra>', marker: { symbol, size: 6, color: fade(colors.color(hue), 0.65) },
       };
     };
     const traces = [side(false, 'smore.ended', 'circle', 'blue'), side(true, 'smore.part_cut', 'x', 'vermillion')].filter((trace) => trace.x.length);
@@ -132,7 +132,7 @@ export class Plots {
   }
 
   #sample({ customdata }) {
-    this.ctx.state.set({ view: null, group: customdata[0], place: null });
+    this.ctx.state.set({ view: null, group: customdata[0], place: null, index: String(customdata[1]) });
   }
 
   #span({ customdata }) {

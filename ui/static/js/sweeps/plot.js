@@ -65,8 +65,9 @@ export class Plot {
       const values = lines.map((one) => one[key]?.value).filter(known);
       if (!values.length) return null;
       const [low, high] = [Math.min(...values), Math.max(...values)];
-      const place = (one) => (!known(one[key]?.value) ? null : high === low ? 0.5 : (one[key].value - low) / (high - low));
-      return { title: t(title), place, ticks: high === low ? [[0.5, write(low)]] : [[0, write(low)], [1, write(high)]] };
+      const flat = write(low) === write(high); // what reads alike is drawn alike: no difference is made up
+      const place = (one) => (!known(one[key]?.value) ? null : flat ? 0.5 : (one[key].value - low) / (high - low));
+      return { title: t(title), place, ticks: flat ? [[0.5, write(low)]] : [[0, write(low)], [1, write(high)]] };
     }).filter(Boolean);
   }
 
@@ -80,7 +81,7 @@ export class Plot {
 
   #scale(lines) {
     const { low, high, any } = this.#shade(lines);
-    this.scale.hidden = !any;
+    this.scale.hidden = !any || percent(low, 1) === percent(high, 1);
     if (any) fill(this.scale, h('span', null, `${t('sweeps.c_accuracy')} ${percent(low, 1)}`), h('i'), h('span', null, percent(high, 1)));
   }
 
@@ -112,7 +113,7 @@ export class Plot {
     }
     axes.forEach((axis, at) => {
       for (const [share, text] of axis.ticks) {
-        picture.append(svg('text', { x: x(at) + 7, y: y(share) + (share === 1 ? -5 : share === 0 ? 13 : 4), class: 'sw-tick' }, short(visible(text), gap - 10)));
+        picture.append(svg('text', { x: x(at) + 7, y: y(share) + (share === 0 ? 13 : -6), class: 'sw-tick' }, short(visible(text), gap - 10)));
       }
     });
     return picture;

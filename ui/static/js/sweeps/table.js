@@ -16,23 +16,54 @@ export class Table {
     this.onPoint = onPoint;
     this.body = h('tbody', { role: 'rowgroup' });
     this.once = h('p', { class: 'caption', t: 'sweeps.one_seed', hidden: true });
+    this.sorting = null; // {key, down}; null: in the order of the grid
     const head = (title, num) => h('th', { scope: 'col', role: 'columnheader', class: num ? 'num' : '', t: title });
+    this.heads = MEASURES.map(({ key, title }) => {
+      const arrow = h('span', { class: 'r-arrow', 'aria-hidden': 'true' });
+      const cell = h('th', { scope: 'col', role: 'columnheader', class: 'num' }, h('button', { type: 'button', class: 'r-sort', data: { sort: key }, onclick: () => this.#sort(key) }, h('span', { t: title }), arrow));
+      return { key, cell, arrow };
+    });
     this.root = h('section', { class: 'card sw-table', id: 'sweep-table', tt: { 'aria-label': 'sweeps.table' } },
       h('h2', { t: 'sweeps.table' }), h('p', { class: 'caption', t: 'sweeps.table_lead' }), this.once,
       h('div', { class: 'table-wrap' }, h('table', { class: 'table', role: 'table' },
-        h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, head('sweeps.c_setting'), MEASURES.map((one) => head(one.title, true)), head('sweeps.c_finding'), head('sweeps.runs'))), this.body)));
+        h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, head('sweeps.c_setting'), this.heads.map(({ cell }) => cell), head('sweeps.c_finding'), head('sweeps.runs'))), this.body)));
   }
 
   draw(sweep) {
     this.once.hidden = !sweep.settings.length || sweep.settings.some((one) => one.runs.length > 1);
     this.rows = sweep.rows;
     this.best = sweep.best.setting;
-    const items = sweep.settings.map((one, at) => ({ ...one, at }));
+    this.sweep = sweep;
+    const items = this.#sorted(sweep.settings.map((one, at) => ({ ...one, at })));
     keyed(this.body, items, (one) => one.at, (one) => this.#row(one), (row, one) => this.#patch(row, one));
   }
 
   mark(at) {
     for (const row of this.body.children) row.toggleAttribute('data-marked', at !== null && row.dataset.key === String(at));
+  }
+
+  /** First the highest, then the lowest, then the order of the grid again. */
+  #sort(key) {
+    const { sorting } = this;
+    this.sorting = sorting?.key !== key ? { key, down: true } : sorting.down ? { key, down: false } : null;
+    for (const { key: of, cell, arrow } of this.heads) {
+      const on = this.sorting?.key === of;
+      if (on) cell.setAttribute('aria-sort', this.sorting.down ? 'descending' : 'ascending');
+      else cell.removeAttribute('aria-sort');
+      setText(arrow, on ? (this.sorting.down ? '↓' : '↑') : '');
+    }
+    this.draw(this.sweep);
+  }
+
+  /** What is not known stands last, whichever way. */
+  #sorted(items) {
+    if (!this.sorting) return items;
+    const { key, down } = this.sorting;
+    const value = (one) => (known(one[key]?.value) ? one[key].value : null);
+    return items.sort((a, b) => {
+      const [x, y] = [value(a), value(b)];
+      return x === null || y === null ? (x === null) - (y === null) : down ? y - x : x - y;
+    });
   }
 
   #row(one) {
