@@ -65,12 +65,25 @@ class Reading:
         found = read_parquet.read_many(self.files)
         for done, path in enumerate(self.files, start=1):
             try:
-                yield next(found)
+                rows = next(found)
             except (Refused, OSError) as error:
                 if done < len(self.files) or done == 1:
-                    raise
-                words = Text(en=f"{path.name}: {error}", ko=f"{path.name}: {error}")
-                self.cut = error if isinstance(error, Refused) else Refused(words)
+                    raise _broken(path, error) from error
+                self.cut = _broken(path, error)
+                return
+            yield rows
+
+
+def _broken(path: Path, error: Refused | OSError) -> Refused:
+    """In words of a folder: the reader speaks of a data set."""
+    said = error.text if isinstance(error, Refused) else Text(f"cannot be read ({error})", f"읽을 수 없습니다({error})")
+    en, ko = (words.removeprefix("dataset: ").removeprefix(f"{path.name}: ") for words in (said.en, said.ko))
+    return Refused(
+        Text(
+            en=f"{path}: {en}. Copy it again from where the training ran, or move it away: the rest is then taken in.",
+            ko=f"{path}: {ko}. 학습한 곳에서 다시 복사하거나 다른 곳으로 옮기면 나머지를 가져옵니다.",
+        )
+    )
 
 
 def first_files(files: Reading, history: History) -> list[list[dict[str, Any]]]:
