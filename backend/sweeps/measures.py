@@ -150,10 +150,10 @@ def spread(values: Sequence[float]) -> float | None:
     """Standard deviation of the finite values of the last half about their least-squares line, in the curve's unit;
     None below four of them: two lie on a line, and three say nothing."""
     half = np.asarray(values[len(values) // 2 :], dtype=float)
-    half = half[np.isfinite(half)]
+    known = np.isfinite(half)
+    half, x = half[known], np.flatnonzero(known).astype(float)  # a value that is none leaves its place
     if len(half) < 4:
         return None
-    x = np.arange(len(half), dtype=float)
     x -= x.mean()
     centred = half - half.mean()
     rest = centred - x * (x @ centred) / (x @ x)
