@@ -112,6 +112,20 @@ def test_rare_exploits_and_runs_that_get_nothing_right_are_silent() -> None:
     assert state(made(60, constant(0.0), text=spam, score=little, **poor), "H2") == "unknown"
 
 
+def test_an_exploit_that_is_being_learned_is_found_below_half_of_the_range() -> None:
+    """As in the recorded runs that learn to list answers: paid best in their groups, and more of them than at first."""
+
+    def form(rng: np.random.Generator, right: np.ndarray, tokens: np.ndarray) -> Sequence[np.ndarray]:
+        return np.zeros(right.shape), right.astype(float)
+
+    def paid(n: int, yes: bool) -> str:
+        return spam(0, yes) if yes else f"<answer>{n}</answer>"
+
+    poor = {"rewards": ["accuracy", "format"], "reward_weights": [1.0, 0.2], "text": paid, "score": form}
+    assert state(made(60, ramp(0.05, 0.5), **poor), "H2") == "fired"
+    assert state(made(60, constant(0.3), **poor), "H2") == "unknown", "as many as at the start"
+
+
 def test_few_highly_rewarded_answers_cannot_tell() -> None:
     assert state(made(60, constant(0.0), rho=0.01), "H2") == "unknown"
 
