@@ -1,4 +1,4 @@
-"""A run's Records out of the database or out of one file (storage.portable).
+"""A run's Records out of the database or out of one file (storage.portable), and a stored run judged as it is read.
 
 What a resume made stale is left out: by the reader, and by `dump` when the file was written.
 """
@@ -9,13 +9,18 @@ import gzip
 import itertools
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from backend.diagnosis.base import Rule
+from backend.diagnosis.engine import Engine, replay_steps
+from backend.diagnosis.engine import run as ask
 from backend.diagnosis.facts import facts_of
-from backend.diagnosis.records import Curve, Records, float32
+from backend.diagnosis.records import WINDOW_STEPS, Curve, Records, Sampled, float32
+from backend.diagnosis.report import OTHER_KINDS, report_of
+from backend.diagnosis.rules import find_rules
 from storage.portable import FORMAT, LARGEST, VERSION, NotARun
 from storage.portable_json import exact
 from storage.reader import Reader
@@ -32,6 +37,9 @@ from storage.records import (
 MOST_POINTS = 20_000  # of a curve; longer ones are thinned with their peaks kept
 EVENTS_AT_ONCE = 500
 OWN_RESULT = "diagnosis"
+# Of a long run the oldest and the newest groups stay in memory: as many as in backend.workers.diagnose.
+MOST_GROUPS, FIRST_GROUPS = 20_000, 1_000
+NEWEST = 2_048  # groups whose texts stay; rules look for texts in the window and in 16 completions before it
 # Of groups in files from before these columns; the rules count for themselves.
 OLD_GROUP: Mapping[str, Any] = {"kind": "tied", "place": 0, "solved": None, "unique": 0}
 
@@ -39,14 +47,69 @@ T = TypeVar("T")
 
 
 def from_storage(reader: Reader, run: Run, models_dir: Path | None = None) -> Records:
-    """Everything that still holds of a stored run. A second for about 10,000 completions."""
+    """Everything that still holds of a stored run, its texts too. A second for about 10,000 completions."""
+    records = _but_groups(reader, run, models_dir)
+    for group in reader.completions(run.id):
+        records.add_stored(group)
+    return records
+
+
+def diagnose(reader: Reader, run: Run, models_dir: Path | None = None) -> dict[str, Any]:
+    """What report.diagnose says of it. The groups come in as the steps are asked about, and of a long run the middle is
+    forgotten as the worker forgets it: never more than MOST_GROUPS are held, and the texts of the newest of them."""
+    records = _but_groups(reader, run, models_dir)
+    rules = find_rules() if records.facts.kind not in OTHER_KINDS else ()
+    engine = replay_stored(records, rules, reader.completions(run.id), run.state.ended)
+    return report_of(engine, run.id, run.state.ended)
+
+
+def replay_stored(records: Records, rules: Sequence[Rule], groups: Iterable[StoredGroup], ended: bool = True) -> Engine:
+    """engine.replay of records whose groups (of one run, in order) are still to come."""
+    engine = Engine(records, rules)
+    return ask(engine, _steps(engine, groups), ended)
+
+
+def _steps(engine: Engine, groups: Iterable[StoredGroup]) -> Iterator[int]:
+    """Every step that has a log or a group, in order; its groups are in the records when it comes."""
+    records = engine.records
+    waiting = replay_steps(records)[::-1]  # of the curves; the next one last
+    light, asked = 0, 0
+    of_training = (group for group in groups if group.phase == "train")
+    for step, some in itertools.groupby(of_training, key=lambda group: group.step):
+        while waiting and waiting[-1] < step:
+            yield (asked := waiting.pop())
+        for group in some:
+            records.add_stored(group)
+        if (most := len(records.groups)) > MOST_GROUPS:
+            engine.forget_middle(FIRST_GROUPS, MOST_GROUPS - MOST_GROUPS // 4)
+            gone = most - len(records.groups)
+            light = light - gone if light >= FIRST_GROUPS + gone else min(light, FIRST_GROUPS)
+        light = _lighten(records.groups, light, step)
+        if waiting and waiting[-1] == step:
+            waiting.pop()
+        if step > asked:
+            yield (asked := step)
+    while waiting:
+        yield waiting.pop()
+
+
+def _lighten(groups: list[Sampled], done: int, step: int) -> int:
+    """Groups that no window after `step` holds any more give up their texts, from place `done` on; the next place."""
+    end = len(groups) - NEWEST
+    while done < end and groups[done].step <= step - WINDOW_STEPS:
+        group = groups[done]
+        bare = tuple(replace(c, text="", extracted=(), reasons=()) for c in group.completions)
+        groups[done] = replace(group, completions=bare, prompt="", dropped=True)
+        done += 1
+    return done
+
+
+def _but_groups(reader: Reader, run: Run, models_dir: Path | None) -> Records:
     facts = facts_of(run.config, run.reward_names, run.total_steps, models_dir)
     records = Records(facts, reason=run.reason, ended=run.state.ended, state=run.state.value)
     _, curves = reader.history(run.id, MOST_POINTS)
     for (phase, name), (steps, values) in curves.items():
         _take_curve(records, phase, name, steps, values)
-    for group in reader.completions(run.id):
-        records.add_stored(group)
     for evaluation in reader.evaluations(run.id):
         records.add_evaluation(evaluation, reader.evaluation_items(evaluation.id))
     records.events = list(_events(reader, run.id))

@@ -11,8 +11,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from backend.diagnosis.reading import OWN_RESULT, from_storage
-from backend.diagnosis.report import diagnose, readable, standing
+from backend.diagnosis.reading import OWN_RESULT, diagnose
+from backend.diagnosis.report import readable, standing
 from storage.explore import Explorer
 from storage.records import Run, RunState
 from storage.results import put_result
@@ -130,8 +130,7 @@ class DiagnosisService:
 
     def _diagnose(self, run: Run) -> None:
         services = self._services
-        records = from_storage(services.reader, run, services.settings.models_dir)
-        report = diagnose(records, run.id, run.state.ended)
+        report = diagnose(services.reader, run, services.settings.models_dir)
         put_result(services.db, run.id, OWN_RESULT, {**report, "attempt": run.attempt})
         with self._lock:
             self._failed.pop(run.id, None)
