@@ -26,7 +26,7 @@ def along(axis: Axis, steps: Sequence[int], curves: Mapping[str, Points]) -> lis
     if axis == "step":
         return [float(step) for step in steps]
     if axis == "tokens":
-        return _at(curves.get("num_tokens"), steps)
+        return _at(_going_on(curves.get("num_tokens")), steps)
     at, took = curves.get("step_time", ([], []))
     good = [(s, t) for s, t in zip(at, took, strict=True) if math.isfinite(t)]
     if not good:
@@ -40,13 +40,28 @@ def along(axis: Axis, steps: Sequence[int], curves: Mapping[str, Points]) -> lis
     return _at(([s for s, _ in good], so_far), steps)
 
 
+def _going_on(known: Points | None) -> Points | None:
+    """A count whose later part begins at 0 again (a run that was resumed without its count) as one that goes on."""
+    if known is None:
+        return None
+    good = [(s, v) for s, v in zip(*known, strict=True) if math.isfinite(v)]
+    out, before, offset = [], 0.0, 0.0
+    for _, value in good:
+        offset += before if value < before else 0.0
+        out.append(value + offset)
+        before = value
+    return [s for s, _ in good], out
+
+
 def _at(known: Points | None, steps: Sequence[int]) -> list[float | None]:
-    """A growing quantity at steps, linear in between; None beyond what is known."""
+    """A quantity that grows from 0 before the first step, at steps, linear in between; None beyond what is known."""
     if known is None or not known[0]:
         return [None] * len(steps)
     good = [(s, v) for s, v in zip(*known, strict=True) if math.isfinite(v)]
     if not good:
         return [None] * len(steps)
+    if good[0][0] > 0:  # an evaluation may come before the first log
+        good.insert(0, (0, 0.0))
     x, y = np.array([s for s, _ in good], dtype=float), np.array([v for _, v in good])
     inside = np.interp(steps, x, y)
     return [float(v) if x[0] <= s <= x[-1] else None for s, v in zip(steps, inside, strict=True)]

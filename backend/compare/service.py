@@ -145,8 +145,11 @@ class CompareService:
         kept = [e for e in self._services.reader.evaluations(run.id) if e.when in ("before", "during", "after") and e.n]
         steps = [e.step for e in kept]
         last = max((max(steps_, default=0) for steps_, _ in curves.values()), default=0)
-        # Before the first step nothing was spent; after the last, what the training took.
-        placed = [0.0 if e.step == 0 else along(axis, [min(e.step, last)], curves)[0] for e in kept]
+        # Before the first step nothing was spent; after the last log, what the training took until then.
+        at = steps if axis == "step" else [min(step, last) for step in steps]
+        placed = [0.0 if step == 0 else along(axis, [step], curves)[0] for step in at]
+        if not last and axis != "step":  # what it took is not known of any step
+            placed = [x if step == 0 else None for x, step in zip(placed, steps, strict=True)]
         made: dict[str, Any] = {"x": [], "y": [], "low": [], "high": [], "n": [], "step": []}
         for evaluation, step, x in zip(kept, steps, placed, strict=True):
             if x is None or evaluation.accuracy != evaluation.accuracy:

@@ -63,13 +63,18 @@ def _parts(field: str, values: Sequence[Any]) -> list[tuple[str, Sequence[Any]]]
 
 
 def seeds(runs: Sequence[Run]) -> list[list[int]]:
-    """Places of the runs that are alike in everything but the seed, each in one list, in the order of the runs."""
+    """Places of the runs that are alike in everything but the seed, each in one list, in the order of the runs. A run
+    that repeats the seed of another one is no further seed: it stands alone."""
     groups: dict[str, list[int]] = {}
+    seen: set[str] = set()
     for i, run in enumerate(runs):
         settings = {f: value(run, f) for f in RunConfig.model_fields if f not in NO_SETTING and f not in SEEDS}
         # Of a run from elsewhere too little is known; an evaluation or a probe trains nothing.
         alone = "" if kind_of_run(run.config) in ("train", "control") else f"{i}"
-        groups.setdefault(alone + _key({f: repr(v) if v is UNKNOWN else v for f, v in settings.items()}), []).append(i)
+        key = alone + _key({f: repr(v) if v is UNKNOWN else v for f, v in settings.items()})
+        whole = key + _key([repr(v) if (v := value(run, f)) is UNKNOWN else v for f in SEEDS])
+        groups.setdefault(f"{i} {whole}" if whole in seen else key, []).append(i)
+        seen.add(whole)
     return list(groups.values())
 
 

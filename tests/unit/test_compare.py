@@ -91,6 +91,31 @@ def test_seeds_of_one_setting_stand_together() -> None:
     assert seeds([run(stages=["evaluate"]), run(stages=["evaluate"])]) == [[0], [1]]
 
 
+def test_a_run_that_repeats_a_seed_is_no_further_seed() -> None:
+    """A band over the same run twice would have no width and say that seeds agree."""
+    assert seeds([run(seed=1), run(seed=1), run(seed=2), run(seed=2), run()]) == [[0, 2, 4], [1], [3]]
+    assert seeds([run(seed=1, data_seed=1), run(seed=1, data_seed=2)]) == [[0, 1]]
+
+
+def test_time_and_tokens_of_a_resumed_run_are_without_the_gap() -> None:
+    """Stopped after step 2 for a week, then steps 3 and 4; its count of tokens began again."""
+    curves = {"num_tokens": ([1, 2, 3, 4], [10.0, 20.0, 10.0, 25.0]), "step_time": ([1, 2, 3, 4], [2.0, 2.0, 5.0, 2.0])}
+    assert along("time", [1, 2, 3, 4], curves) == [2.0, 4.0, 9.0, 11.0]
+    assert along("tokens", [1, 2, 3, 4], curves) == [10.0, 20.0, 30.0, 45.0]
+
+
+def test_what_was_spent_before_the_first_log_lies_on_the_way_to_it() -> None:
+    curves = {"num_tokens": ([10, 20], [100.0, 300.0]), "step_time": ([10, 20], [2.0, 4.0])}
+    assert along("tokens", [5, 15], curves) == [50.0, 200.0]
+    assert along("time", [5, 15], curves) == [10.0, 40.0]
+
+
+def test_a_band_of_runs_of_different_length_ends_with_the_shortest_and_of_two_is_their_span() -> None:
+    one = {"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.0, 3.0, 4.0]}
+    two = {"x": [1.0, 2.0, 3.0], "y": [3.0, None, 5.0]}
+    assert band([one, two], "step") == {"x": [1.0, 3.0], "mean": [2.0, 4.0], "low": [1.0, 3.0], "high": [3.0, 5.0]}
+
+
 def test_axes_are_steps_tokens_and_training_time() -> None:
     curves = {"num_tokens": ([1, 2, 4], [10.0, 20.0, 40.0]), "step_time": ([2, 4], [3.0, 5.0])}
     assert along("step", [1, 4], curves) == [1.0, 4.0]
@@ -247,6 +272,32 @@ def test_a_run_without_the_axis_is_named(services: Services) -> None:
     writer.metrics(1, "train", {"reward": 1.0})
     writer.close()
     assert services.compare.curves(["bare"], "reward", "tokens")["without"] == ["bare"]
+
+
+def test_an_evaluation_stands_at_its_own_step_also_where_that_was_not_logged(services: Services) -> None:
+    made(services, "one", [0.1, 0.2, 0.3], [True] * 8)
+    writer = Writer(services.settings.database_url, "one", 1, services.settings.home / "one.spill")
+    writer.evaluation(Evaluation("during", 5, 8, 0.5, 1.0, 3.0, 1.0, 0.0, "d", 1.0), ())
+    writer.close()
+    create_run(services.db, "bare", "bare", {}, None, ())
+    writer = Writer(services.settings.database_url, "bare", 1, services.settings.home / "bare.spill")
+    for when, step in (("before", 0), ("after", 7)):
+        writer.evaluation(Evaluation(when, step, 8, 0.5, 1.0, 3.0, 1.0, 0.0, "d", 1.0), ())  # type: ignore[arg-type]
+    writer.close()
+    both = services.compare.curves(["one", "bare"], HELD_OUT, "step")["lines"]
+    assert [sorted(each["x"]) for each in both] == [[0.0, 3.0, 5.0], [0.0, 7.0]]
+    tokens = services.compare.curves(["one", "bare"], HELD_OUT, "tokens")["lines"]
+    assert [sorted(each["x"]) for each in tokens] == [[0.0, 3000.0, 3000.0], [0.0]], "what it took is not known"
+
+
+def test_names_that_are_equal_or_hostile_go_out_as_they_are(services: Services) -> None:
+    names = ["same", "same", "<img src=x onerror=alert(1)>", "=cmd()", "\u202egnp.exe", "a,b\nc"]
+    for at, name in enumerate(names):
+        create_run(services.db, f"r{at}", name, {"seed": at}, None, ())
+    found = services.compare.of([f"r{at}" for at in range(len(names))])
+    encode(found)
+    assert [one["name"] for one in found["runs"]] == names
+    assert len({one["id"] for one in found["runs"]}) == len(names)
 
 
 def test_too_many_runs_and_unknown_axes_are_refused(services: Services) -> None:
