@@ -14,8 +14,9 @@ import subprocess
 from pathlib import Path
 
 from backend import device
+from backend.estimate import DeviceFacts
 from backend.processes import runfiles
-from backend.processes.locks import FileLock
+from backend.processes.locks import FileLock, held, supported
 from backend.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -71,6 +72,33 @@ def present(names: tuple[str, ...]) -> tuple[str, ...]:
 def _is_one(name: str, known: list[str]) -> bool:
     """An index, or as much of a UUID as tells it from the others, as CUDA reads them."""
     return name in known or (name.startswith("GPU-") and any(each.startswith(name) for each in known))
+
+
+def facts(settings: Settings, every: bool = False) -> DeviceFacts:
+    """The device that a run started now would get: the first of the list that is free. Where none is, or with `every`
+    (many runs, which get all of them in turn), the one with the least memory: what fits there fits whichever it is."""
+    names = device.claimable()
+    if names == ("",) or not device.torch_drives_cuda():
+        return device.facts()
+    free = [name for name in names if not supported() or not held(settings.home / lock_name(name))]
+    asked = names if every or not free else free[:1]
+    found = [gpu for gpu in map(_gpu, asked) if gpu is not None]
+    return min(found, key=lambda gpu: (gpu.total_bytes, gpu.free_bytes)) if found else device.facts()
+
+
+def _gpu(name: str) -> DeviceFacts | None:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    command = [program, f"--query-gpu={device.QUERY}", "--format=csv,noheader,nounits", f"--id={name}"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    gpu = device.parse_gpu(answer)
+    if gpu is None:
+        return None
+    return DeviceFacts("cuda", gpu["name"], gpu["total"], gpu["free"], gpu["bf16"], device.cores())
 
 
 def lock_name(name: str) -> str:

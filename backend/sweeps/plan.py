@@ -13,6 +13,7 @@ from backend.config.report import Check
 from backend.duration import MEASURED_BASIS
 from backend.errors import Refused, StudioError
 from backend.measured import SHAPE, step_seconds
+from backend.processes import devices
 from backend.sweeps import grid
 from backend.sweeps.grid import METHOD, Asked
 from backend.sweeps.state import until_all_end
@@ -157,7 +158,7 @@ def make(services: Services, asked: Asked) -> Plan:
             known[shape] = step_seconds(services.reader, values)
         return known[shape]
 
-    here, home = device.facts(), services.settings.home
+    here, home = devices.facts(services.settings, every=True), services.settings.home
     found: list[Planned] = []
     for values in grid.points(asked):
         try:

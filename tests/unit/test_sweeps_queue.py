@@ -151,6 +151,12 @@ def test_shims_go_by_the_list_that_was_noted_last(home: Home, monkeypatch: pytes
 
 
 NVIDIA = """#!/bin/sh
+case "$*" in
+*--id=0) echo "Large, 80000, 70000, 9.0, 5"; exit ;;
+*--id=1) echo "Small, 16000, 15000, 7.5, 5"; exit ;;
+*--id=*) exit 6 ;;
+*name*) echo "Large, 80000, 70000, 9.0, 5"; exit ;;
+esac
 echo "0, GPU-11111111-aaaa"
 echo "1, GPU-22222222-bbbb"
 """
@@ -190,3 +196,28 @@ def test_runs_wait_for_a_device_that_is_gone_instead_of_training_on_the_cpu(home
     assert home.state(IDS[1]) is RunState.QUEUED
     two_gpus.write_text("#!/bin/sh\nexit 9\n", encoding="utf-8")  # a driver that does not answer says nothing
     assert home.next("7") == IDS[1]
+
+
+def test_memory_is_judged_by_the_device_that_the_run_will_get(
+    home: Home, two_gpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def name(**how: bool) -> str:
+        return devices.facts(home.settings, **how).name
+
+    monkeypatch.setenv(device.DEVICES_VARIABLE, "0,1")
+    assert name() == "Large"
+    assert name(every=True) == "Small", "a sweep's runs get all of them"
+    first = devices.take(home.settings.home, "0")
+    assert first is not None
+    assert name() == "Small", "the first one has a run"
+    found = devices.facts(home.settings)
+    assert (found.total_bytes, found.free_bytes, found.bf16) == (16000 * device.MIB, 15000 * device.MIB, False)
+    second = devices.take(home.settings.home, "1")
+    assert second is not None
+    assert name() == "Small", "whichever is free first"
+    for lock in (*first, *second):
+        lock.release()
+    monkeypatch.setenv(device.DEVICES_VARIABLE, "1")
+    assert name() == "Small", "the one that was chosen, not the first of the machine"
+    monkeypatch.setenv(device.DEVICES_VARIABLE, "7")
+    assert name() == "Large", "nothing is known of it: as without a choice"
