@@ -13,14 +13,17 @@ from storage.samples import GroupHead
 KindFilter = Literal["live", "dead", "all_right", "all_wrong", "tied"]
 Order = Literal["first", "times", "solve_first", "solve_last", "forgotten"]
 BUDGET_S = 0.25
+TOTAL = "total"  # as a reward: the sum of all, weighted
+NAMED = "reward:"  # before the name of a reward, so that it is nothing else
 
 
 @dataclass(frozen=True)
 class SampleFilter:
     """What is looked for; None: all. `text` is looked for in completion and prompt, without regard to case.
 
-    `low` and `high` are inclusive bounds of `reward`, the name of one or "total" (also where it is None); a score that
-    is not there, or NaN, is in no range. A filter by `correct` finds none that could not be judged.
+    `low` and `high` are inclusive bounds of `reward`: TOTAL (also where it is None) or the name of one, after NAMED
+    where it could be mistaken. A score that is not there, or NaN, is in no range. A filter by `correct` finds none that
+    could not be judged.
     """
 
     step_from: int | None = None

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from storage import models as m
 from storage.blocks import Block
-from storage.explore_records import SampleFilter
+from storage.explore_records import NAMED, TOTAL, SampleFilter
 from storage.kinds import KINDS
 from storage.liveness import Bounds, live_rows
 from storage.samples import Blocks
@@ -133,7 +133,7 @@ class Walk:
             found.append(c.solved > 0 if f.correct else c.known > c.solved)
         if f.truncated is not None:
             found.append(c.truncated > 0 if f.truncated else c.truncated < c.size)
-        if self._ranged and f.reward in (None, "total"):
+        if self._ranged and f.reward in (None, TOTAL):
             found += [c.high >= f.low] if f.low is not None else []
             found += [c.low <= f.high] if f.high is not None else []
         return found
@@ -160,7 +160,7 @@ class Walk:
         if f.truncated is not None:
             fits &= block.truncated == f.truncated
         if self._ranged:
-            values, there = block.total if f.reward in (None, "total") else block.score(str(f.reward))
+            values, there = block.total if f.reward in (None, TOTAL) else block.score(str(f.reward).removeprefix(NAMED))
             # A NaN is in no range.
             fits &= there
             fits &= values >= f.low if f.low is not None else values == values
