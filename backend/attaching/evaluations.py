@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -20,8 +20,10 @@ MEAN = re.compile(r"eval_rewards/(.+)/mean")
 CLOSE = 1e-4  # of a mean: transformers prints four digits
 
 
-def begins(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], step: int, history: History) -> int:
-    """The first row of the evaluation, len(rows) where there is none; `keys`: what tells the prompts of rows apart.
+def begins(
+    rows: Sequence[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], str], step: int, history: History
+) -> int:
+    """The first row of the evaluation, len(rows) where there is none; `key` tells the prompts of rows apart.
 
     It is where the means of the rest are the logged ones and its prompts as many as there were; where nothing fits (an
     evaluation of more rows than a file holds), all rows are an evaluation's.
@@ -32,7 +34,7 @@ def begins(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], step: int, hi
         return len(rows)
     prompts = _prompts(told)
     starts = [0]
-    for _, same in groupby(keys):
+    for _, same in groupby(rows, key):
         starts.append(starts[-1] + len(list(same)))
     for at, start in enumerate(starts[:-1]):
         if prompts is not None and abs(len(starts) - 1 - at - prompts[0]) > prompts[1]:

@@ -90,7 +90,7 @@ def first_files(files: Reading, history: History) -> list[list[dict[str, Any]]]:
     """The rows of the training in the first files that hold any."""
     found: list[list[dict[str, Any]]] = []
     for path, rows in files:
-        if part := rows[: evaluations.begins(rows, [*map(_key, rows)], step_of(path), history)]:
+        if part := rows[: evaluations.begins(rows, _key, step_of(path), history)]:
             found.append(part)
         if len(found) == FIRST:
             break
@@ -122,7 +122,7 @@ def generations(
         if heard is not None:
             heard(done, len(files.files))
         if rows and not _again(before, rows):
-            start = evaluations.begins(rows, [*map(_key, rows)], step_of(path), sampling.history)
+            start = evaluations.begins(rows, _key, step_of(path), sampling.history)
             parts: list[tuple[Rows, Phase]] = [(rows[:start], "train"), (rows[start:], "eval")]
             for part, phase in parts:
                 if part:
@@ -158,7 +158,8 @@ def _generation(step: int, phase: Phase, rows: Rows, sampling: Sampling) -> Gene
 
 
 def _key(row: Mapping[str, Any]) -> str:
-    return json.dumps(row.get("prompt"), sort_keys=True)
+    prompt = row.get("prompt")
+    return prompt if isinstance(prompt, str) else json.dumps(prompt, sort_keys=True)
 
 
 def _runs(rows: Rows) -> list[int]:

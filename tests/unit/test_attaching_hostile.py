@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from starlette.testclient import TestClient
 
-from backend.attaching import document, samples
+from backend.attaching import document, reading, samples, service, waiting
 from backend.attaching.folder import look
+from backend.attaching.log import of_log
 from backend.attaching.samples import group_size
 from backend.data import read_parquet
 from backend.errors import NotFound, Refused
@@ -445,3 +446,100 @@ def test_steps_stand_in_the_order_of_the_names(services: Services, tmp_path: Pat
     groups = list(reversed(services.reader.groups(found["run"], limit=100)))
     assert [group.step for group in groups] == [1, 1, 2, 2, 10, 10]
     assert found["steps"] == 10
+
+
+# --- a disk that is gone, a page that runs ---
+
+
+@pytest.mark.timeout(60)
+def test_a_disk_that_is_gone_does_not_keep_the_place(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks it waits for ever; the next one may try another folder."""
+    gone, back = threading.Event(), threading.Event()
+    sound = folder(tmp_path / "sound")
+
+    def read(path: Path) -> Any:
+        if path.name == "gone":
+            gone.set()
+            back.wait(50)
+        return reading.read_folder(path)
+
+    monkeypatch.setattr(service, "read_folder", read)
+    monkeypatch.setattr(waiting, "LIMIT_S", 0.2)
+    try:
+        with pytest.raises(Refused, match=r"gone: no answer within 0 seconds.*disk.*mount") as refused:
+            services.attaching.attach(str(tmp_path / "gone"))
+        assert "디스크" in refused.value.text.ko
+        assert gone.is_set()
+        monkeypatch.setattr(waiting, "LIMIT_S", 50)
+        assert services.attaching.attach(str(sound))["steps"] == 3
+
+        class Enough(Exception): ...
+
+        def stop(*_: Any) -> None:
+            if gone.is_set():
+                raise Enough
+
+        gone.clear()
+        with pytest.raises(Enough):
+            services.attaching.attach(str(tmp_path / "gone"), progress=stop)
+        assert len(services.runs()) == 1
+    finally:
+        back.set()
+
+
+def test_what_goes_wrong_in_the_look_is_told_as_it_is() -> None:
+    def wrong() -> None:
+        raise FileNotFoundError("x")
+
+    with pytest.raises(FileNotFoundError, match="x"):
+        waiting.within("p", wrong, lambda: None)
+
+
+def test_a_loop_of_links_is_refused_by_its_path(services: Services, tmp_path: Path) -> None:
+    where = folder(tmp_path / "out", completions=False)
+    (where / "completions").symlink_to(where / "completions")
+    for name in ("checkpoint-7", "a.jsonl", "adapter_config.json", "tokenizer.json"):
+        (where / name).symlink_to(where / name)
+    (where / "checkpoint-8").symlink_to(where)  # a folder in itself: its trainer_state.json is that of the folder
+    assert services.attaching.attach(str(where))["steps"] == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{'a': " + "-" * 90_000 + "1}",
+        "{'a': " + "1+" * 40_000 + "1}",
+        "{" * 90_000,
+        "{'a': " + "(" * 50_000,
+        "{'a': 9" + "9" * 50_000 + "}",
+        '{"a": ' * 90_000,
+        "{'a': b'x'*1000000000}",
+        "{" + "'a': 1," * 10_000 + "}" * 3,
+    ],
+    ids=["minus", "plus", "sets", "brackets", "digits", "nested", "product", "ends"],
+)
+@pytest.mark.timeout(60)
+def test_a_line_made_to_harm_is_no_entry(line: str, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(line + '\n{"step": 1, "reward": 0.5}\n')
+    history = of_log(tmp_path / "log.jsonl")
+    assert (len(history.rows), history.skipped) == (1, 1)
+
+
+def test_a_name_that_is_a_tag_stays_a_text(services: Services, tmp_path: Path) -> None:
+    tag = "<img src=x onerror=alert(1)>"
+    where = tmp_path / tag / "completions"
+    write(where, 1, [tag] * 4 + ["b"] * 4, [1.0, 0.0] * 4, [0.5, -0.5] * 4)
+    table = parquet.read_table(where / "completions_00001.parquet").rename_columns(
+        ["step", "prompt", "completion", tag, "advantage"]
+    )
+    parquet.write_table(table, where / "completions_00001.parquet")
+    log = {"step": 1, "reward": 0.5, f"rewards/{tag}/mean": 0.5, tag: 1.0}
+    (tmp_path / tag / "trainer_state.json").write_text(json.dumps({"global_step": 1, "log_history": [log]}))
+    run = services.attaching.attach(str(tmp_path / tag))["run"]
+    assert (services.get(run).name, services.get(run).reward_names) == (tag, (tag,))
+    for language in ("en", "ko"):
+        page = services.exports.document(run, "report", language)[1]
+        assert "<img" not in page
+        assert "&lt;img src=x" in page
