@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,24 +16,14 @@ from pathlib import Path
 from backend.models import embedded
 from backend.settings import PROJECT
 
-BUILD = (
-    "import sys; from pathlib import Path; from backend.workers.device import prepare_environment; "
-    "prepare_environment(); from backend.workers.embedded import build; "
-    "build(Path(sys.argv[1]), lambda *_: None, lambda: False)"
-)
+SHARED = "GRPO_STUDIO_TESTS_SHARED"  # a folder that all lanes of scripts/tests.py use and that it removes
+RUN = "run"  # holds the id of the quickstart, once it has been trained
 
 
 @cache
 def models() -> Path:
-    """A models folder with the embedded model in it; it goes with the process. That of the trained quickstart where a
-    test has asked for one before: building the same model again takes a minute or two."""
-    if trained_home.cache_info().currsize:
-        return trained_home()[0] / "models"
-    folder = Path(tempfile.mkdtemp(prefix="grpo-studio-models-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.run([sys.executable, "-c", BUILD, str(folder)], cwd=PROJECT, check=True, timeout=600)
-    assert embedded.is_built(folder)
-    return folder
+    """A models folder with the embedded model in it: that of the trained quickstart, since the build takes minutes."""
+    return trained_home()[0] / "models"
 
 
 def embedded_home(home: Path) -> Path:
@@ -44,23 +36,34 @@ def embedded_home(home: Path) -> Path:
 def trained_home() -> tuple[Path, str]:
     """(home, run) of a quickstart that was trained from an empty home, the model's build included: two minutes, once.
 
-    A test may add runs to this home; it must leave what is there."""
+    A copy of this process's own: a test may add runs to it, and must leave what is there."""
+    given = os.environ.get(SHARED)
+    if given is None:
+        home = _own()
+        return home, _train(home)
+    shared = Path(given)
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # goes with the process that holds it
+        if not (shared / RUN).exists():
+            shutil.rmtree(shared / "home", ignore_errors=True)
+            (shared / RUN).write_text(_train(shared / "home"))
+    home = _own()
+    shutil.copytree(shared / "home", home, dirs_exist_ok=True)
+    return home, (shared / RUN).read_text()
+
+
+def _own() -> Path:
     home = Path(tempfile.mkdtemp(prefix="grpo-studio-quickstart-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    command = [
-        sys.executable,
-        "-m",
-        "backend",
-        "train",
-        "--preset",
-        "quickstart",
-        "--wait",
-        "--home",
-        str(home),
-        "--json",
-    ]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=1400)
+    return home
+
+
+def _train(home: Path) -> str:
+    command = [sys.executable, "-m", "backend", "train", "--preset", "quickstart", "--wait", "--json"]
+    done = subprocess.run(
+        [*command, "--home", str(home)], cwd=PROJECT, capture_output=True, text=True, timeout=1400, check=False
+    )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     run = json.loads(done.stdout)
     assert run["state"] == "succeeded"
-    return home, run["run"]
+    return run["run"]
