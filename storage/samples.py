@@ -112,15 +112,18 @@ def find_groups(
     step: int | None = None,
     phase: str | None = None,
     newest_first: bool = True,
-    limit: int = 16,
+    limit: int | None = 16,
+    until: int | None = None,
 ) -> list[StoredGroup]:
-    """The live groups that fit, at most `limit`."""
+    """The live groups that fit, at most `limit`; `until`: the last id."""
     c = m.sample_group.c
     query = group_rows().where(c.run_key == key, c.id > after, live_rows(limits, c.attempt, c.phase, c.step))
     if step is not None:
         query = query.where(c.step == step)
     if phase is not None:
         query = query.where(c.phase == phase)
+    if until is not None:
+        query = query.where(c.id <= until)
     rows = connection.execute(query.order_by(c.id.desc() if newest_first else c.id).limit(limit)).all()
     return with_completions(connection, key, rows)
 
@@ -136,15 +139,29 @@ def with_completions(
 def all_groups(
     db: Database, find_key: Callable[[Connection], int | None], limits: Callable[[Connection, int], Bounds]
 ) -> Iterator[StoredGroup]:
-    """Every live group, oldest first; a short transaction for each piece, so that an export holds nothing up."""
+    """Every live group, oldest first; a short transaction for each piece, so that an export holds nothing up. A piece
+    ends where a block does: none is decoded twice."""
     after = 0
     while True:
         with db.read() as connection:
             key = find_key(connection)
             if key is None:
                 return
-            groups = find_groups(connection, key, limits(connection, key), after=after, newest_first=False, limit=PIECE)
+            held = limits(connection, key)
+            end = _end_of_piece(connection, key, held, after)
+            if end is None:
+                return
+            groups = find_groups(connection, key, held, after=after, until=end, newest_first=False, limit=None)
         yield from groups
-        if len(groups) < PIECE:
-            return
-        after = groups[-1].id
+        after = end
+
+
+def _end_of_piece(connection: Connection, key: int, limits: Bounds, after: int) -> int | None:
+    """The last group of the block that the PIECEth live one after `after` is in; None where there are no more."""
+    c, b = m.sample_group.c, m.sample_block.c
+    next_ones = select(c.id).where(c.run_key == key, c.id > after, live_rows(limits, c.attempt, c.phase, c.step))
+    ids = list(connection.execute(next_ones.order_by(c.id).limit(PIECE)).scalars())
+    if not ids:
+        return None
+    last = select(b.last_id).where(b.run_key == key, b.last_id >= ids[-1]).order_by(b.last_id).limit(1)
+    return connection.execute(last).scalar() or ids[-1]

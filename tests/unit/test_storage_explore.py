@@ -15,7 +15,7 @@ from sqlalchemy import func, select, update
 
 from storage import models as m
 from storage import pack as packing
-from storage import portable, retention, runs
+from storage import portable, retention, runs, samples
 from storage.explore import Explorer, SampleFilter
 from storage.kinds import kind_of
 from storage.pack import pack, pack_ended
@@ -336,6 +336,25 @@ def test_joined_blocks_hold_the_same(fresh: Store, monkeypatch: Any) -> None:
     made = pack(fresh.db, RUN, rest=True)
     assert made <= 1  # the writer joined them all when it closed
     assert repr(list(fresh.reader.completions(RUN))) == before
+
+
+def test_all_groups_are_read_with_each_block_decoded_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the pieces: those of a resumed run in many blocks, some with groups of which none holds any more."""
+    whole = repr(list(store.reader.completions(RUN)))
+    decoded: list[int] = []
+    real = samples.Block
+
+    def counted(numbers: bytes, texts: bytes | None = None) -> Any:
+        made = real(numbers, texts)
+        decoded.append(made.ids[0])
+        return made
+
+    monkeypatch.setattr(samples, "Block", counted)
+    for piece in (1, 2, 3, 5, 7, 64, 1000):
+        monkeypatch.setattr(samples, "PIECE", piece)
+        decoded.clear()
+        assert repr(list(store.reader.completions(RUN))) == whole
+        assert len(decoded) == len(set(decoded))
 
 
 # --- retention ---
