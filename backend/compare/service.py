@@ -14,7 +14,6 @@ from backend.errors import Refused
 from backend.evaluation import reading
 from backend.evaluation.paired import paired
 from backend.headline import wilson
-from backend.sweeps.measures import finding
 from backend.text import Text
 from storage.records import EvaluationItem, Run
 
@@ -118,6 +117,7 @@ class CompareService:
         """One a run. Those that have to be made are all begun before any is waited for, and all share one wait: the
         page asks again for what is "pending"."""
         until = time.monotonic() + PATIENCE_S
+        finding = self._services.sweeps.measures.finding
         said = [finding(self._services, run) for run in runs]
         for i, run in enumerate(runs):
             if (said[i] or {}).get("state") == "pending":

@@ -42,12 +42,35 @@ class Measures:
 
     def __init__(self) -> None:
         self._kept = Kept(KEPT)
+        self._said = Kept(KEPT)
 
     def of(self, services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
         """See `measure`; with "finding": what `finding` says, None while it is not known."""
         found = self._kept.get((run.id, run.revision), run.state.ended, lambda: measure(services, run, seconds))
-        said = finding(services, run)
+        said = self.finding(services, run)
         return {**found, "finding": None if said is None or said["state"] in UNJUDGED else said}
+
+    def finding(self, services: Services, run: Run, wait_s: float = 0.0) -> dict[str, Any] | None:
+        """See `finding`; that of an ended run is kept once it is there: a new report changes the run's revision."""
+
+        def make() -> dict[str, Any]:
+            said = finding(services, run, wait_s)
+            if said is not None and said["state"] in UNJUDGED:
+                raise _NotYetError(said)
+            return said or {}
+
+        try:
+            return self._said.get((run.id, run.revision), run.state.ended, make) or None
+        except _NotYetError as error:
+            return error.said
+
+
+class _NotYetError(Exception):
+    """Not to be kept."""
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        super().__init__()
+        self.said = said
 
 
 def finding(services: Services, run: Run, wait_s: float = 0.0) -> dict[str, Any] | None:

@@ -21,9 +21,12 @@ from backend.errors import Refused
 from backend.services import Services
 from backend.settings import Settings
 from storage.records import Evaluation, EvaluationItem, Run, RunState
+from storage.results import put_result
 from storage.runs import create_run, transition
 from storage.writer import Writer
 from ui.wire import encode
+
+BROKEN = {"state": "broken", "text": {"en": "Broken.", "ko": "고장."}, "because": None, "needs": None}
 
 
 @pytest.fixture
@@ -221,6 +224,12 @@ def test_a_run_without_a_report_is_judged_when_it_is_compared(
     found = services.compare.of(ids)["runs"]
     assert [run["measured"]["finding"]["state"] for run in found] == ["cannot_tell", "cannot_tell"]
     assert found[0]["measured"]["finding"]["text"] == services.headline("one")["text"]
+    found = services.compare.of(ids)["runs"]  # the report has changed their rows
+    monkeypatch.setattr(services.diagnosis, "headline", None)  # asked for no more
+    assert services.compare.of(ids)["runs"] == found
+    monkeypatch.undo()
+    put_result(services.db, "one", "diagnosis", {**services.diagnosis.report("one"), "headline": BROKEN})
+    assert services.compare.of(ids)["runs"][0]["measured"]["finding"]["state"] == "broken"
 
 
 def test_records_that_cannot_be_judged_are_said(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
