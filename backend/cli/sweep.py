@@ -117,7 +117,8 @@ def _follow(services: Services, found: Mapping[str, Any], to_the_end: bool, out:
                 shown = found["counts"]
             time.sleep(POLL_S)
             services.reconcile()
-            found = next(each for each in services.sweeps.list() if each["id"] == found["id"])
+            listed = (each for each in services.sweeps.list() if each["id"] == found["id"])
+            found = next(listed, None) or services.sweeps.show(found["id"])  # NotFound where it was deleted meanwhile
     except KeyboardInterrupt:
         out.end_status()
         out.say(f"detached: sweep {found['id']} goes on. To stop it: python -m backend sweep stop {found['id']}")

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from backend.cli import sweep
 from backend.cli.main import main
+from backend.cli.output import Output
+from backend.errors import NotFound
+from backend.services import Services
+from backend.settings import Settings
+from storage import sweeps as stored
 
 HEAD = "preset: quickstart\n"
 
@@ -58,3 +64,15 @@ def test_json_has_the_line_in_both_languages_and_nothing_else(
     assert main(["sweep", "--config", str(file), "--home", str(tmp_path / "home"), "--json"]) == 2
     (line,) = capsys.readouterr().out.splitlines()
     assert line.count("s.json:3: num_generations=7") == 2
+
+
+def test_a_sweep_that_is_deleted_while_it_is_followed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = Services(Settings(tmp_path / "home"))
+    stored.create_sweep(services.db, "20260101-000000-aaaa", "s", {"axes": {}}, [{"beta": 0}])
+    shown = services.sweeps.show("20260101-000000-aaaa")
+    shown["can"]["delete"] = False  # it went on when it was looked at last
+    monkeypatch.setattr(sweep, "POLL_S", 0.0)
+    monkeypatch.setattr(services, "reconcile", lambda: services.sweeps.delete("20260101-000000-aaaa"))
+    with pytest.raises(NotFound, match="there is no sweep"):
+        sweep._follow(services, shown, True, Output(False))
+    services.close()
