@@ -135,10 +135,31 @@ class SweepService:
         found = (alerting.address_of(self._services.settings.run_dir(run_id)) for run_id in self._runs(sweep))
         return next(filter(None, found), "")
 
-    def _make_run(self, sweep: Sweep, point: Point, address: str) -> str:
+    def _pins(self, sweep: Sweep) -> dict[str, Any]:
+        """What the runs there are began with: the versions of custom rewards, and of each stored data set its rows. One
+        that is made today must not be judged by a reward that was saved again since."""
+        found: dict[str, Any] = {"reward_versions": {}, "rows": {}}
+        for run in self._runs(sweep).values():
+            found["reward_versions"] = {**(run.config.get("reward_versions") or {}), **found["reward_versions"]}
+            if run.config.get("dataset_sha256"):
+                found["rows"].setdefault(run.config.get("dataset"), run.config["dataset_sha256"])
+        return found
+
+    def _pinned(self, values: dict[str, Any], pins: Mapping[str, Any]) -> dict[str, Any]:
+        """`values` with what the other runs of the sweep began with, where it means something to them."""
+        chosen = self._services.check(values).config
+        if chosen is None:  # refused in words when it is made
+            return values
+        versions = {name: version for name, version in pins["reward_versions"].items() if name in chosen.rewards}
+        rows = pins["rows"].get(chosen.dataset)
+        return values | ({"reward_versions": versions} if versions else {}) | ({"dataset_sha256": rows} if rows else {})
+
+    def _make_run(self, sweep: Sweep, point: Point, address: str, pins: Mapping[str, Any] | None = None) -> str:
         """The queued run of a point that has none; its id. The id is written down first: whatever happens between,
-        no run is made that the sweep does not know."""
+        no run is made that the sweep does not know. `pins`: of `_pins`, where other runs of it began earlier."""
         values = config.merge(sweep.data["base"], None, point.values)
+        if pins and (pins["reward_versions"] or pins["rows"]):
+            values = self._pinned(values, pins)
         name = f"{sweep.name} · {grid.label(point.values)}"[:200]
         own = {"name": "".join(sign if sign.isprintable() else " " for sign in name), alerting.FIELD: address}
         checked = self._services.check(values | own)
@@ -215,12 +236,12 @@ class SweepService:
                     )
                 )
             refused: list[dict[str, Any]] = []
-            address = self._address(sweep)
+            address, pins = self._address(sweep), self._pins(sweep)
             with self._being_made(sweep):
                 for point, run in self._unless_stopped(sweep, chosen):
                     try:
                         if run is None:
-                            self._make_run(sweep, point, address)
+                            self._make_run(sweep, point, address, pins)
                         else:
                             self._services.resume(run.id)
                     except StudioError as error:  # one that cannot go on keeps no other from it

@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 
 from backend import alerting, runs
+from backend.cli.main import main
+from backend.custom import Library
+from backend.data.stored import state
 from backend.errors import Refused, WrongState
 from backend.services import Services
 from backend.settings import Settings
 from storage import sweeps as stored
 
+SCORE = "def judge(completions, **kwargs):\n    '''Says so.'''\n    return [{}] * len(completions)\n"
 SECRET = "https://hooks.example.org/services/T0/CANARY"  # no real one
 ASKED = {"preset": "quickstart", "sweep": {"temperature": [0.3, 0.5, 0.7, 0.8]}}
 
@@ -143,6 +147,37 @@ def test_a_sweep_that_is_being_resumed_can_be_stopped(services: Services, monkey
     resume = lambda: services.sweeps.resume(made["id"])  # noqa: E731
     while_it_is_made(resume, reached, go, lambda: services.sweeps.stop(made["id"], now=True))
     assert services.sweeps.show(made["id"])["counts"] == {"stopped": 4}
+
+
+def stored_rows(services: Services, folder: Path, start: int) -> str:
+    """The hash of 60 sums, stored as the set "sums"."""
+    path = folder / "sums.jsonl"
+    rows = [{"prompt": f"{n}+1", "ground_truth": str(n + 1)} for n in range(start, start + 60)]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert main(["data", "import", str(path), "--name", "sums", "--home", str(services.settings.home)]) == 0
+    return state("sums", services.settings.home, None)[0]
+
+
+def test_a_run_that_is_made_later_is_judged_as_the_others(services: Services, tmp_path: Path) -> None:
+    """One of three is deleted, its reward and its rows are saved anew, and the sweep goes on: the same experiment."""
+    library = Library(services.settings.home)
+    library.save("mine", SCORE.format(1.0))
+    first = stored_rows(services, tmp_path, 0)
+    values = {"dataset": "sums", "eval_size": 5, "num_generations": 4, "per_device_train_batch_size": 8}
+    asked = {"values": {**values, "rewards": ["mine"]}, "sweep": {"temperature": [0.7, 0.8, 0.9]}}
+    made = services.sweeps.start(asked)
+    began = [run.config for run in services.reader.runs()]
+    assert {run["dataset_sha256"] for run in began} == {first}
+    services.sweeps.stop(made["id"])
+    services.delete(made["rows"][1]["run"]["id"])
+    library.save("mine", SCORE.format(0.5))
+    assert stored_rows(services, tmp_path, 500) != first
+    again = services.sweeps.resume(made["id"])
+    assert again["refused"] == []
+    assert again["counts"] == {"queued": 3}
+    now = services.get(again["rows"][1]["run"]["id"]).config
+    assert now["reward_versions"] == {"mine": 1}
+    assert now["dataset_sha256"] == first
 
 
 def test_names_of_runs_can_be_shown_whatever_is_swept(services: Services) -> None:
