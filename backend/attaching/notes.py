@@ -90,6 +90,11 @@ def _log(found: Found) -> Iterator[Text]:
             ko=f"로그가 전체 {found.total:,}스텝 중 {last:,}스텝에서 끝납니다. 학습이 중단되었거나 아직 끝나지 "
             "않았습니다. 끝난 뒤 다시 가져오세요",
         )
+    if found.history.rows and not found.names and "reward" not in found.history.names():
+        yield Text(
+            en="the log tells no reward: this may be another training than GRPO, of which little can be said here",
+            ko="로그에 보상이 없습니다. GRPO가 아닌 학습일 수 있으며, 그러면 여기서 알 수 있는 것이 적습니다",
+        )
     if found.later:
         yield Text(
             en=f"{found.later:,} steps after the last checkpoint come from the log in JSON lines",

@@ -2,7 +2,8 @@
 
 TRL writes no token counts. They come from the tokenizer beside the weights where there is one; else from the length of
 the texts, so that their mean is the logged completions/mean_length. The truncated ones are the longest, as many as the
-logged completions/clipped_ratio says: every truncated completion has the full length, and none is longer.
+logged completions/clipped_ratio says: every truncated completion has the full length, and none is longer. Where an
+entry of the log stands for several steps, both are right on average only.
 
 Neither does it write where a group ends. num_generations counts where it was given; else it is the greatest common
 divisor of how many rows in a row have the same prompt, over the first files: two groups of one prompt that stand side

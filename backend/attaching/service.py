@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -77,9 +78,7 @@ class AttachService:
         try:
             return self._attach(where, named, given or {}, groups_every, heard)
         except (OSError, RecursionError) as error:  # no right to read it, a disk that is gone, a loop of links
-            raise Refused(
-                Text(en=f"{where}: cannot be read ({error})", ko=f"{where}: 읽을 수 없습니다({error})")
-            ) from error
+            raise _unreadable(where, self._services.settings.home, error) from error
 
     def _attach(
         self, where: Path, name: str, given: Mapping[str, Any], groups_every: int, progress: Progress
@@ -205,6 +204,24 @@ def _name(given: str, where: Path) -> str:
         )
     of_folder = "".join(letter if letter.isprintable() else "_" for letter in where.name[:LONGEST_NAME])
     return given or of_folder or "attached"
+
+
+def _unreadable(where: Path, home: Path, error: OSError | RecursionError) -> Refused:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Refused(
+            Text(
+                en=f"{home}: no room to take in {where} ({error}). Free some (python -m backend disk), or keep the "
+                "groups of every n-th step only: attach --groups-every N.",
+                ko=f"{home}: {where}을(를) 가져올 공간이 없습니다({error}). 공간을 비우거나(python -m backend disk) "
+                "n스텝마다 하나씩만 가져오세요: attach --groups-every N.",
+            )
+        )
+    denied = isinstance(error, PermissionError)
+    en = "Let the account that runs this program read it" if denied else "Copy it to a disk of this machine"
+    ko = "이 프로그램을 실행하는 계정에 읽기 권한을 주세요" if denied else "이 컴퓨터의 디스크로 복사하세요"
+    return Refused(
+        Text(en=f"{where}: cannot be read ({error}). {en}.", ko=f"{where}: 읽을 수 없습니다({error}). {ko}.")
+    )
 
 
 def _too_large(where: Path, every: int, done: int, of: int) -> Refused:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from backend.errors import Refused
 from backend.text import Text
 
-LIMIT_S = 120.0
+LIMIT_S = 300.0  # a hundred thousand files on a slow share take minutes
 ASKED_S = 0.5
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -543,3 +544,24 @@ def test_a_name_that_is_a_tag_stays_a_text(services: Services, tmp_path: Path) -
         page = services.exports.document(run, "report", language)[1]
         assert "<img" not in page
         assert "&lt;img src=x" in page
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, r"home: no room to take in .*out.*python -m backend disk"),
+        (errno.EACCES, r"out: cannot be read .*account"),
+        (errno.EIO, r"out: cannot be read .*Copy it"),
+    ],
+)
+def test_what_the_disk_says_is_told_with_what_would_do(
+    number: int, said: str, services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(document, "write", full)
+    with pytest.raises(Refused, match=said):
+        services.attaching.attach(str(folder(tmp_path / "out")))
+    assert services.runs() == []
+    assert not list((tmp_path / "home").glob("attach-*"))

@@ -206,6 +206,12 @@ def test_a_training_that_is_not_over_says_where_it_ends(services: Services, tmp_
     assert "the completions go on to 7" in words(services.attaching.attach(str(where)))
 
 
+def test_a_training_without_rewards_is_said_to_be_another(services: Services, tmp_path: Path) -> None:
+    log = [{"step": step, **TRAINER, "mean_token_accuracy": 0.9} for step in (1, 2)]
+    assert "tells no reward" in words(services.attaching.attach(str(state(tmp_path / "sft", log, 2))))
+    assert "tells no reward" not in words(services.attaching.attach(str(folder(tmp_path / "grpo"))))
+
+
 def test_a_log_without_an_entry_is_refused(services: Services, tmp_path: Path) -> None:
     where = state(tmp_path / "out", [], 5)
     with pytest.raises(Refused, match=r"trainer_state\.json: log_history holds no entry.*logging_steps"):
