@@ -20,6 +20,7 @@ from storage.blocks import SMALL, Block, encode
 from storage.db import Database
 from storage.records import ENDED
 from storage.sampled import row_of
+from storage.shrink import give_back
 
 FEWEST = 3  # steps with texts that a run always keeps
 IDS = 500  # in one statement
@@ -36,7 +37,8 @@ def text_bytes(db: Database) -> dict[int, int]:
 
 def keep_within(db: Database, budget: int) -> int:
     """Drop texts until those of all runs take at most `budget` bytes, or no run has any more to give; the number of
-    groups that lost theirs. Short transactions, a block each: an interrupted one is gone on with by the next call."""
+    groups that lost theirs. Short transactions, a block each: an interrupted one is gone on with by the next call, and
+    so is the giving back of the room that is free by it (storage.shrink)."""
     dropped = 0
     sizes, done = text_bytes(db), set[int]()
     while sum(sizes.values()) > budget and (left := {key: size for key, size in sizes.items() if key not in done}):
@@ -46,6 +48,7 @@ def keep_within(db: Database, budget: int) -> int:
         if not lost:
             done.add(largest)
         sizes = text_bytes(db)
+    give_back(db)
     return dropped
 
 

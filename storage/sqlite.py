@@ -19,6 +19,7 @@ from storage.errors import DatabaseAddressBad, DatabaseUnwritable, StorageError
 READ = "grpo_read"
 BUSY_S = 30.0
 WAL_BYTES = 64 * 1024 * 1024
+INCREMENTAL = 2  # of auto_vacuum: what is free is given back when it is asked for (storage.shrink)
 
 
 def is_safe(version: tuple[int, ...]) -> bool:
@@ -108,6 +109,8 @@ def _server_engine(url: URL, busy_s: float) -> Engine:
 def prepare(raw: Any) -> None:
     """The pragmas of every connection."""
     wanted = journal_mode()
+    if raw.execute("PRAGMA page_count").fetchone()[0] == 0:  # a new file: later it would have to be written anew
+        raw.execute(f"PRAGMA auto_vacuum={INCREMENTAL}")
     # Only asked for when it differs: changing it needs the file to itself.
     if raw.execute("PRAGMA journal_mode").fetchone()[0] != wanted:
         set_journal(raw, wanted)
