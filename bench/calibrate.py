@@ -126,8 +126,11 @@ def _rows_file(job: Job, home: Path) -> Path:
         ]
     random.Random(job.seed).shuffle(rows)
     as_told = {"float": float, "text": str}[job.rows.get("gold", "text")]
+    lack = job.rows.get("without_gold_every", 0)
+    golds = [None if lack and i % lack == 0 else as_told(gold) for i, (_, gold) in enumerate(rows)]
     path = home / f"{job.name}.jsonl"
-    lines = [json.dumps({"prompt": q, "ground_truth": as_told(gold)}, ensure_ascii=False) for q, gold in rows]
+    told = ({"prompt": q, "ground_truth": gold} for (q, _), gold in zip(rows, golds, strict=True))
+    lines = [json.dumps(row, ensure_ascii=False) for row in told]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 

@@ -6,19 +6,23 @@ import functools
 import json
 import statistics
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend.diagnosis.reading import from_portable
 from backend.diagnosis.rules import find_rules
+from backend.diagnosis.rules._exploit import answers
 from backend.settings import PROJECT
-from bench.calibrate import FOLDER, Job, jobs, manifest, plan
+from bench.calibrate import FOLDER, Job, _rows_file, jobs, manifest, plan
 from bench.calibrate_table import Verdict, verdict
 from storage.portable import peek
 
 RUNS = manifest()
 PLANTED = [name for name, entry in RUNS.items() if entry["expect"]]
+# The hole is there and the model did not find it (plan.yaml): nothing is to be found. The figures count it as missed.
+ABSENT = [f"{kind}-{seed}" for kind, one in plan()["planted"].items() for seed in one.get("absent", ())]
 HEALTHY = [name for name, entry in RUNS.items() if not entry["expect"]]
 
 
@@ -32,11 +36,27 @@ def curve(name: str, metric: str) -> list[float]:
     return from_portable(FOLDER / f"{name}.jsonl.gz")[0].window(10**9).curve(metric).values
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", [name for name in PLANTED if name not in ABSENT])
 def test_a_planted_fault_is_found_by_its_own_rule(name: str) -> None:
     found = said(name)
     assert found.own, {rule: alarm.step for rule, alarm in found.alarms.items()}
     assert found.failed == {}
+
+
+def test_a_hole_in_a_reward_that_was_not_found_raises_no_alarm() -> None:
+    """Only one run is left out of the above, and what the others learn is next to never in it."""
+    assert ABSENT == ["many_answers-2"]
+    assert said("many_answers-2").warnings == {}
+    shares = {name: _listed(name) for name in ("many_answers-1", "many_answers-2", "many_answers-3")}
+    assert shares.pop("many_answers-2") < 0.02 < 0.04 < min(shares.values()), shares
+
+
+def _listed(name: str) -> float:
+    """Of the answers in the last ten steps those that give several."""
+    window = from_portable(FOLDER / f"{name}.jsonl.gz")[0].window(10**9)
+    last = max(group.step for group in window.all_groups) - 10
+    texts = [c.text for group in window.all_groups if group.step > last for c in group.completions]
+    return sum(len(answers(text)) > 1 for text in texts) / len(texts)
 
 
 @pytest.mark.parametrize("job", [job for job in jobs(plan()) if job.cause], ids=lambda job: job.name)
@@ -79,6 +99,13 @@ def test_the_runs_are_those_of_the_plan() -> None:
         config: dict[str, Any] = peek(FOLDER / f"{job.name}.jsonl.gz")["run"]["config"]
         given = {name: config[name] for name in job.values if name != "dataset_args"}
         assert json.loads(json.dumps(given)) == {k: v for k, v in job.values.items() if k != "dataset_args"}
+
+
+def test_rows_without_a_ground_truth_are_as_many_as_planned(tmp_path: Path) -> None:
+    job = next(job for job in jobs(plan()) if job.kind == "no_gold")
+    rows = [json.loads(line) for line in _rows_file(job, tmp_path).read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == job.rows["parts"][0]["rows"]  # type: ignore[index]
+    assert 5 * sum(row["ground_truth"] is None for row in rows) == len(rows)
 
 
 def test_the_files_stay_small() -> None:
