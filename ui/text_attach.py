@@ -15,6 +15,11 @@ TEXTS: dict[str, Text] = {
     ),
     "attach.path": Text("Folder or file", "폴더 또는 파일"),
     "attach.name": Text("Name (optional)", "이름(선택)"),
+    "attach.every": Text("Groups of every n-th step", "n스텝마다 그룹 보관"),
+    "attach.every_help": Text(
+        "1 keeps the completions of all steps. More makes a long training fit; metrics are kept whole.",
+        "1이면 모든 스텝의 답변을 가져옵니다. 값을 키우면 긴 학습도 담을 수 있으며, 지표는 모두 보관합니다.",
+    ),
     "attach.go": Text("Take it in", "가져오기"),
     "attach.cancel": Text("Close", "닫기"),
     "attach.reading": Text("Reading the folder…", "폴더를 읽는 중…"),

@@ -44,6 +44,8 @@ TEXTS: dict[str, Text] = {
     "samples.oldest": Text(en="oldest first", ko="오래된순"),
     "samples.chip_step": Text(en="step {n}", ko="스텝 {n}"),
     "samples.chip_steps": Text(en="steps {from} to {to}", ko="스텝 {from}~{to}"),
+    "samples.chip_from": Text(en="from step {from} on", ko="스텝 {from}부터"),
+    "samples.chip_to": Text(en="up to step {to}", ko="스텝 {to}까지"),
     "samples.chip_text": Text(en="text", ko="검색어"),
     "samples.take_out": Text(en="take this filter out", ko="이 필터 해제"),
     "samples.clear": Text(en="Clear all filters", ko="필터 모두 해제"),

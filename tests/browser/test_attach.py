@@ -36,12 +36,15 @@ def test_a_folder_is_opened_and_its_live_page_says_what_it_is(page: Page, server
     name = "math <b>run</b>"
     page.fill("#attach-path", str(folder(tmp_path / "out", steps=4)))
     page.fill("#attach-name", name)
+    page.fill("#attach-every", "3")
     page.click("#attach-go")
     page.wait_for_function("document.body.dataset.tab === 'live'")
     found = re.search(r"[?&]run=([\w-]+)", page.url)
     assert found is not None
     run = found[1]
     expect(page.locator("#live-name")).to_have_text(name)
+    found_steps = {group["step"] for group in server.call("GET", f"/api/runs/{run}/samples?limit=64")["groups"]}
+    assert found_steps == {1, 3, 4}, "of four steps every third, and the first and last"
     expect(page.locator("#live-kind")).to_have_text("Trained elsewhere")
     expect(page.locator("#live-headline")).to_have_text(
         server.call("GET", f"/api/runs/{run}/headline")["text"]["en"], timeout=60_000

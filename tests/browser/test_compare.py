@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from sqlalchemy import update
 
 from backend.settings import PROJECT, Settings
@@ -167,6 +167,9 @@ def test_a_list_breaks_between_its_values(server: Server, hacked: str, page: Pag
     opened(page, server, f"{hacked},{runs.other}")
     values = page.locator("#compare-settings tr", has=page.locator("text=reward_args.length")).locator(".cmp-value")
     expect(values.first).to_have_text('{"mode": "target", "target": 16, "tolerance": 8}')
+    # Both runs are in sight beside each other, and the page's table needs no scrolling for it.
+    box = page.locator("#compare-settings").locator("xpath=..")
+    assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
     # No line ends inside a word: each word is as high as one line.
     tall = """(nodes) => nodes.flatMap((node) => {
       const text = node.firstChild, range = document.createRange(), found = [];
@@ -179,6 +182,45 @@ def test_a_list_breaks_between_its_values(server: Server, hacked: str, page: Pag
       return found;
     })"""
     assert page.locator("#compare-settings .cmp-value").evaluate_all(tall) == []
+
+
+def test_two_runs_of_one_name_are_told_apart(page: Page, server: Server, runs: Recorded) -> None:
+    with page.expect_response("**/api/compare?*"):
+        page.route(
+            "**/api/compare?*",
+            lambda route: route.fulfill(
+                json=renamed(server.call("GET", f"/api/compare?runs={runs.first},{runs.other}"))
+            ),
+        )
+        opened(page, server, f"{runs.first},{runs.other}")
+    wanted = [f"twin · {run[-4:]}" for run in (runs.first, runs.other)]
+    expect(page.locator("#compare-evaluations tbody th")).to_have_text(wanted)
+    expect(page.locator("#compare-settings thead th").nth(2)).to_have_text(wanted[1])
+    page.locator(PLOT.format("reward")).scroll_into_view_if_needed()
+    expect(page.locator("section[data-name=reward] .cmp-legend li")).to_have_text(wanted)
+
+
+def renamed(answer: dict[str, Any]) -> dict[str, Any]:
+    return {**answer, "runs": [{**run, "name": "twin"} for run in answer["runs"]]}
+
+
+def test_a_diagnosis_that_is_under_way_is_asked_for_again(page: Page, server: Server, runs: Recorded) -> None:
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        found = server.call("GET", f"/api/compare?runs={runs.first},{runs.other}")
+        if not asked:
+            words = {"en": "being diagnosed", "ko": "진단하는 중"}
+            found["runs"][0]["measured"]["finding"] = {"state": "pending", "text": words}
+        asked.append(route.request.url)
+        route.fulfill(json=found)
+
+    page.route("**/api/compare?*", answer)
+    opened(page, server, f"{runs.first},{runs.other}")
+    said = page.locator("#compare-evaluations .cmp-said").first
+    expect(said).to_have_text("being diagnosed")
+    expect(said).not_to_have_text("being diagnosed", timeout=60_000)
+    assert len(asked) > 1
 
 
 def test_a_click_on_a_line_opens_the_samples_of_its_step(page: Page, server: Server, runs: Recorded) -> None:

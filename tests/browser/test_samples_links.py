@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import Server, open_page
 from tests.browser.test_samples import ROW, SIZE, address, hostile_group, opened
@@ -64,6 +64,32 @@ def test_a_completion_of_a_large_group_is_shown_where_the_address_names_it(
     page.goto(f"{server.url}?tab=samples&lang=en&run={large}&group={group['id']}&index={last}")
     expect(page.locator(".s-card[data-picked]")).to_have_attribute("data-index", str(last), timeout=60_000)
     expect(page.locator(".s-card")).to_have_count(32)
+
+
+def test_the_export_menu_is_whole_on_a_telephone(page: Page, server: Server, run: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, server, run, "&from=3")
+    expect(page.locator("#samples-chips .s-chip").first).to_contain_text("from step 3 on")
+    page.locator("#sa-export > summary").click()
+    links = page.locator(".sa-way a")
+    expect(links.first).to_be_visible()
+    for box in [page.locator(".sa-menu").bounding_box(), *(link.bounding_box() for link in links.all())]:
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+def test_a_reward_that_is_called_total_is_not_the_sum(page: Page, server: Server, run: str) -> None:
+    def named(route: Route) -> None:
+        found = route.fetch().json()
+        for one in found["runs"]:
+            one["reward_names"] = ["total", "format"]
+        route.fulfill(json=found)
+
+    page.route("**/api/runs", named)
+    opened(page, server, run)
+    values = page.locator("#samples-reward option").evaluate_all("(all) => all.map((one) => one.value)")
+    assert values == ["total", "reward:total", "format"]
 
 
 def test_the_address_of_a_group_can_be_copied_and_opens_it(reading: Page, server: Server, run: str) -> None:

@@ -3,9 +3,9 @@ import { fill, h } from '../dom.js';
 import { csv } from '../evaluate/parts.js';
 import { labelAttribute, t } from '../i18n.js';
 import { fade, palette } from '../live/colors.js';
-import { visible } from '../plain.js';
 import { loadPlotly } from '../plotly.js';
 import { colorOf, dashOf, variableOf } from './hues.js';
+import { namesOf } from './names.js';
 
 const CONFIG = { displaylogo: false, responsive: false, displayModeBar: false, doubleClick: 'reset', showSendToCloud: false, plotlyServerURL: '' };
 const literal = (text) => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -93,7 +93,7 @@ export class Charts {
   #draw(card) {
     const { runs } = this.found;
     const place = new Map(runs.map((run, i) => [run.id, i]));
-    const name = (id) => visible(runs[place.get(id)]?.name || id);
+    const name = namesOf(runs);
     const { singles } = this.options();
     // Curves that were asked for before a run was taken out: what is gone is drawn no more.
     const lines = card.data.lines.filter((line) => place.has(line.run));

@@ -1,9 +1,9 @@
 // Which runs are compared: chips in their hues, and a list to add one.
 import { fill, h } from '../dom.js';
 import { onLanguage, t } from '../i18n.js';
-import { visible } from '../plain.js';
 import * as runlist from '../runlist.js';
 import { dashOf, variableOf } from './hues.js';
+import { namesOf } from './names.js';
 
 export const MOST = 12;
 export const COMPARED = ['train', 'control', 'attached'];
@@ -33,12 +33,13 @@ export class Chooser {
     const state = JSON.stringify([this.ids, rest.map((run) => [run.id, run.name, run.state]), this.ids.map((id) => known.get(id)?.name)]);
     if (!force && state === this.drawn) return;
     this.drawn = state;
+    const named = namesOf([...rest, ...this.ids.map((id) => known.get(id) ?? { id })]);
     fill(this.chips, this.ids.map((id, place) => {
-      const name = visible(known.get(id)?.name || id);
+      const name = named(id);
       return h('li', { class: 'cmp-chip' }, h('i', { class: 'cmp-key', data: { dash: dashOf(place) }, style: { '--hue': variableOf(place) } }), h('span', { class: 'cmp-name', title: id }, name),
         h('button', { type: 'button', class: 'btn ghost small', 'aria-label': t('compare.remove', { name }), onclick: () => this.onChange(this.ids.filter((one) => one !== id)) }, '×'));
     }));
-    fill(this.select, h('option', { value: '' }, t('compare.add')), rest.map((run) => h('option', { value: run.id }, `${visible(run.name || run.id)} · ${t(`state.${run.state}`)}`)));
+    fill(this.select, h('option', { value: '' }, t('compare.add')), rest.map((run) => h('option', { value: run.id }, `${named(run.id)} · ${t(`state.${run.state}`)}`)));
     this.select.value = '';
     this.select.disabled = rest.length === 0 || this.ids.length >= MOST;
     this.note.hidden = this.ids.length < MOST;

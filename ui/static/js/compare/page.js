@@ -47,24 +47,39 @@ class ComparePage {
     if (!this.ctx.isOpen('compare')) return;
     const ids = (this.ctx.state.get().runs ?? '').split(',').filter(Boolean);
     this.chooser.use(ids);
-    if (JSON.stringify(ids) === JSON.stringify(this.ids) && this.found) return;
+    if (JSON.stringify(ids) === JSON.stringify(this.ids) && this.found) return void this.#grown();
     this.ids = ids;
     this.#load();
+    return undefined;
   }
 
   /** A run that goes on has new steps: read again, no oftener than every few seconds. */
   #grown() {
     if (!this.ctx.isOpen('compare') || !this.found) return;
-    const revisions = JSON.stringify((runlist.list() ?? []).filter((run) => this.ids.includes(run.id)).map((run) => [run.id, run.revision]));
-    if (revisions === this.revisions || performance.now() - (this.asked ?? 0) < AGAIN_MS) return;
+    const revisions = this.#now();
+    if (revisions === this.revisions) return;
     this.revisions = revisions;
-    this.#load();
+    this.#later(Math.max(0, AGAIN_MS - (performance.now() - this.asked)));
+  }
+
+  #now() {
+    return JSON.stringify((runlist.list() ?? []).filter((run) => this.ids.includes(run.id)).map((run) => [run.id, run.revision]));
+  }
+
+  #later(wait) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.ctx.isOpen('compare') && this.found) this.#load();
+      else this.revisions = ''; // looked at again, it is read again
+    }, wait);
   }
 
   async #load() {
     const { api, dom, i18n } = this.ctx;
     const wanted = this.ids;
     this.asked = performance.now();
+    clearTimeout(this.timer);
+    this.revisions = this.#now();
     if (!wanted.length) {
       this.found = null;
       this.body.hidden = true;
@@ -83,6 +98,7 @@ class ComparePage {
       return;
     }
     const { runs, gone } = this.found;
+    if (runs.some((run) => run.measured.finding?.state === 'pending')) this.#later(AGAIN_MS); // being diagnosed
     this.gone.hidden = gone.length === 0;
     if (gone.length) dom.fill(this.gone, plain(this.ctx.t('compare.gone', { ids: gone.join(', ') }), this.ctx.h));
     this.said.hidden = runs.length > 1;

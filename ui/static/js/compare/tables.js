@@ -4,6 +4,7 @@ import { DASH, count, number, percent, signed } from '../format.js';
 import { t } from '../i18n.js';
 import { visible } from '../plain.js';
 import { dashOf, variableOf } from './hues.js';
+import { namesOf } from './names.js';
 
 const known = (value) => value !== null && value !== undefined;
 const points = (value) => (known(value) ? signed(100 * value, 3) : DASH);
@@ -24,12 +25,13 @@ function moved(one) {
 export function evaluations(runs, link, lang) {
   const columns = ['before', 'after', 'gain', 'against', 'reward', 'length', 'spread', 'verdict'];
   const head = h('tr', null, h('th', { scope: 'col', t: 'compare.run' }), columns.map((name) => h('th', { scope: 'col', class: name === 'verdict' ? '' : 'num', t: `compare.${name}` })));
+  const named = namesOf(runs);
   const rows = runs.map((run, place) => {
     const found = run.measured;
     const cells = [side(found.before), side(found.after), moved(found.gain), place ? moved(run.against) : [DASH], [number(found.reward)], [number(found.length)], [number(found.reward_spread)]];
     const said = found.finding?.text;
     return h('tr', null,
-      h('th', { scope: 'row' }, h('span', { class: 'cmp-who' }, key(place), h('a', link(run), visible(run.name || run.id)))),
+      h('th', { scope: 'row' }, h('span', { class: 'cmp-who' }, key(place), h('a', link(run), named(run.id)))),
       cells.map((cell) => h('td', { class: 'num' }, cell)),
       h('td', { class: 'cmp-said' }, said ? (said[lang] ?? said.en ?? String(said)) : DASH));
   });
@@ -48,11 +50,13 @@ const shown = (value) => (value === null || value === undefined ? DASH : typeof 
 /** One row a setting that differs. */
 export function settings(found) {
   if (!found.settings.length) return h('p', { class: 'muted', t: 'compare.settings_same' });
-  const head = h('tr', null, h('th', { scope: 'col', t: 'compare.setting' }), found.runs.map((run, place) => h('th', { scope: 'col' }, h('span', { class: 'cmp-who' }, key(place), h('span', null, visible(run.name || run.id))))));
-  const rows = found.settings.map((row) => h('tr', null,
-    h('th', { scope: 'row' }, h('span', { t: row.label }), ' ', h('span', { class: 'caption mono' }, row.field)),
-    row.values.map((value, i) => h('td', { class: 'mono' }, h('div', { class: 'cmp-value' }, row.known[i] ? shown(value) : h('span', { class: 'muted', t: 'compare.unknown' }))))));
-  return h('table', { class: 'cmp-table', id: 'compare-settings' }, h('thead', null, head), h('tbody', null, rows));
+  const named = namesOf(found.runs);
+  // The roles by name: on a narrow screen the rows are laid out as grids, and would be no table to a reader of the screen.
+  const head = h('tr', { role: 'row' }, h('th', { scope: 'col', role: 'columnheader', t: 'compare.setting' }), found.runs.map((run, place) => h('th', { scope: 'col', role: 'columnheader' }, h('span', { class: 'cmp-who' }, key(place), h('span', null, named(run.id))))));
+  const rows = found.settings.map((row) => h('tr', { role: 'row' },
+    h('th', { scope: 'row', role: 'rowheader' }, h('span', { t: row.label }), ' ', h('span', { class: 'caption mono' }, row.field)),
+    row.values.map((value, i) => h('td', { class: 'mono', role: 'cell' }, h('div', { class: 'cmp-value' }, row.known[i] ? shown(value) : h('span', { class: 'muted', t: 'compare.unknown' }))))));
+  return h('table', { class: 'cmp-table', id: 'compare-settings', role: 'table', style: { '--runs': found.runs.length } }, h('thead', { role: 'rowgroup' }, head), h('tbody', { role: 'rowgroup' }, rows));
 }
 
 /** A table in a box that scrolls on its own; the same table again changes nothing, a new one stays scrolled. */

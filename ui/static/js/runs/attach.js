@@ -11,6 +11,7 @@ const ASK_MS = 500;
 export function attachForm() {
   const path = h('input', { id: 'attach-path', class: 'input mono', type: 'text', required: true, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'attach-said', placeholder: '/…/output_dir', oninput: () => path.removeAttribute('aria-invalid') });
   const name = h('input', { id: 'attach-name', class: 'input', type: 'text', autocomplete: 'off' });
+  const every = h('input', { id: 'attach-every', class: 'input num', type: 'number', min: 1, step: 1, value: '1', tt: { title: 'attach.every_help' } });
   const go = h('button', { id: 'attach-go', class: 'btn primary', type: 'submit', t: 'attach.go' });
   const said = h('p', { id: 'attach-said', class: 'caption r-attach-said', role: 'status' });
   const bar = h('i');
@@ -26,7 +27,7 @@ export function attachForm() {
   const panel = h('form', { id: 'attach-form', class: 'card r-attach', hidden: true, onsubmit: (event) => {
     event.preventDefault();
     take();
-  }, onkeydown: (event) => { if (event.key === 'Escape') away(); } }, h('h2', { class: 'h3', t: 'attach.title' }), h('p', { class: 'muted', t: 'attach.lead' }), h('div', { class: 'row' }, field('attach.path', path), field('attach.name', name), go, close), going, said);
+  }, onkeydown: (event) => { if (event.key === 'Escape') away(); } }, h('h2', { class: 'h3', t: 'attach.title' }), h('p', { class: 'muted', t: 'attach.lead' }), h('div', { class: 'row' }, field('attach.path', path), field('attach.name', name), field('attach.every', every), go, close), going, said);
   const button = h('button', { id: 'runs-attach', class: 'btn', type: 'button', 'aria-expanded': 'false', 'aria-controls': 'attach-form', t: 'attach.open', onclick: () => show(panel.hidden) });
 
   function show(open) {
@@ -56,7 +57,7 @@ export function attachForm() {
     path.removeAttribute('aria-invalid');
     i18n.label(said, 'attach.reading');
     try {
-      let job = await api.post('/api/attach', { path: path.value.trim(), name: name.value.trim() });
+      let job = await api.post('/api/attach', { path: path.value.trim(), name: name.value.trim(), groups_every: Number(every.value || 1) });
       running = job.job;
       while (job.state === 'running') {
         showProgress(job);

@@ -110,7 +110,9 @@ export class Filters {
     const rewards = JSON.stringify([this.run?.reward_names, this.phases, t('samples.total')]);
     if (rewards !== this.drawn) {
       this.drawn = rewards;
-      fill(this.reward, ['total', ...(this.run?.reward_names ?? [])].map((name) => h('option', { value: name }, name === 'total' ? t('samples.total') : visible(name))));
+      // A reward may itself be called "total": by its whole name it is not taken for the sum.
+      const whole = (name) => (name === 'total' || name.startsWith('reward:') ? `reward:${name}` : name);
+      fill(this.reward, h('option', { value: 'total' }, t('samples.total')), (this.run?.reward_names ?? []).map((name) => h('option', { value: whole(name) }, visible(name))));
       fill(this.phase, h('option', { value: '', t: 'samples.any_phase' }), this.phases.map((name) => h('option', { value: name }, visible(name))));
     }
     this.reward.value = this.values.reward ?? 'total';
@@ -128,11 +130,11 @@ export class Filters {
     };
     const word = (name) => () => t(CHOICES[name].find(([value]) => value === values[name])?.[1] ?? values[name]);
     if (values.from && values.from === values.to) add(() => t('samples.chip_step', { n: values.from }), { step: null, from: null, to: null });
-    else if (values.from || values.to) add(() => t('samples.chip_steps', { from: values.from ?? '0', to: values.to ?? '…' }), { step: null, from: null, to: null });
+    else if (values.from || values.to) add(() => t(!values.to ? 'samples.chip_from' : values.from ? 'samples.chip_steps' : 'samples.chip_to', { from: values.from, to: values.to }), { step: null, from: null, to: null });
     if (values.prompt) add('samples.f_prompt', { prompt: null }, visible(values.prompt));
     if (values.phase) add('samples.f_phase', { phase: null }, visible(values.phase));
     for (const name of ['kind', 'correct', 'truncated']) if (values[name]) add(word(name), { [name]: null });
-    if (values.low || values.high) add(() => (values.reward ? visible(values.reward) : t('samples.total')), { low: null, high: null, reward: null }, `${values.low ?? '−∞'} … ${values.high ?? '∞'}`);
+    if (values.low || values.high) add(() => (values.reward ? visible(values.reward.replace(/^reward:/, '')) : t('samples.total')), { low: null, high: null, reward: null }, `${values.low ?? '−∞'} … ${values.high ?? '∞'}`);
     if (values.text) add('samples.chip_text', { text: null }, visible(values.text));
     this.chips.hidden = chips.length === 0;
     setText(this.count, chips.length ? `(${chips.length})` : '');
