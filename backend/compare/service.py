@@ -118,7 +118,7 @@ class CompareService:
         page asks again for what is "pending"."""
         until = time.monotonic() + PATIENCE_S
         finding = self._services.sweeps.measures.finding
-        said = [finding(self._services, run) for run in runs]
+        said = [finding(self._services, run, 0.0) for run in runs]
         for i, run in enumerate(runs):
             if (said[i] or {}).get("state") == "pending":
                 said[i] = finding(self._services, run, max(0.0, until - time.monotonic()))

@@ -45,12 +45,13 @@ class Measures:
         self._said = Kept(KEPT)
 
     def of(self, services: Services, run: Run, seconds: float | None) -> dict[str, Any]:
-        """See `measure`; with "finding": what `finding` says, None while it is not known."""
+        """See `measure`; with "finding": what the stored report says, None without one. None is made for it: whoever
+        asks may be a command that ends at once, and a worker stores the report of each run that ends well."""
         found = self._kept.get((run.id, run.revision), run.state.ended, lambda: measure(services, run, seconds))
         said = self.finding(services, run)
         return {**found, "finding": None if said is None or said["state"] in UNJUDGED else said}
 
-    def finding(self, services: Services, run: Run, wait_s: float = 0.0) -> dict[str, Any] | None:
+    def finding(self, services: Services, run: Run, wait_s: float | None = None) -> dict[str, Any] | None:
         """See `finding`; that of an ended run is kept once it is there: a new report changes the run's revision."""
 
         def make() -> dict[str, Any]:
@@ -73,16 +74,16 @@ class _NotYetError(Exception):
         self.said = said
 
 
-def finding(services: Services, run: Run, wait_s: float = 0.0) -> dict[str, Any] | None:
-    """The diagnosis' sentence of a run: {"state", "text"}. Of an ended one that has no report (an older run, a killed
-    one) it is being made from now on, in a thread of the diagnosis: "pending", where `wait_s` does not see its end.
+def finding(services: Services, run: Run, wait_s: float | None = None) -> dict[str, Any] | None:
+    """The diagnosis' sentence of a run: {"state", "text"}. An ended one that has no report (an older run, a killed one)
+    is "pending"; with `wait_s` it is being made from now on, in a thread of the diagnosis, and so long waited for.
     "failed": its records could not be judged. None of what is not judged, and before the first report of a run."""
     if kind_of_run(run.config) not in JUDGED:
         return None
     try:
         said = services.diagnosis.headline(run.id)
         if said is None and run.state.ended:
-            pending = services.diagnosis.report(run.id, wait_s)["pending"]
+            pending = True if wait_s is None else services.diagnosis.report(run.id, wait_s)["pending"]
             said = services.diagnosis.headline(run.id)
             if said is None:
                 state = "failed" if pending == "failed" else "pending"
