@@ -26,10 +26,12 @@ from backend.text import Text
 State = Literal["learning", "learning_slowly", "not_learning", "broken", "cannot_tell"]
 SLOW = 0.05  # of the reward's range in 100 steps: less is slow
 FLAT_RULE = "D1"  # says that the total does not rise
+FLOOR_RULE = "R3"  # says that the task never rises: what rises is something else
 FLAT = 0.05  # of the reward's range: an interval narrower than this can tell flat from rising
 SOLVED = 0.9  # of the reward's range: above it there is not much left to gain
 GRAVE = ("stop", "critical")
 MOST_STEPS = 100_000  # more than this many steps "needed" means: not by waiting
+MOST_RUNS = 10  # more than so many times the planned steps likewise
 
 STATES: dict[State, tuple[Text, Text]] = {  # while it runs, after its end
     "learning": (Text("Learning", "학습되고 있습니다"), Text("Learned", "학습되었습니다")),
@@ -61,7 +63,7 @@ class Task:
 class Seen:
     """What the sentence is made of. `standing`: the findings that stand and that no other explains, the gravest first;
     `scale`: (least, width) of the total reward; `flat`: surely not rising; `spent`: the task is the same in nearly all
-    groups; `needs`: steps until it can be told, where nothing tells yet."""
+    groups; `slow`: the total rises, and slowly; `needs`: steps until it can be told, where nothing tells yet."""
 
     found: Gain | None
     task: Task | None
@@ -71,6 +73,7 @@ class Seen:
     steps: int
     flat: bool
     spent: bool
+    slow: bool
     needs: int | None
 
     def first(self, means: str, least: Sequence[str] = SEVERITIES[:-1]) -> Finding | None:
@@ -87,12 +90,14 @@ def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     rewards = window.reward
     known = sum(map(math.isfinite, rewards.values))
     found, task, scale = gain(rewards.values), _task(window), span(window, "total")
-    needs = max(1, 2 * SMALLEST_WINDOW - known) if found is None else _needed(engine, found, task, scale, known)
+    needs = _first(rewards.values) if found is None else _needed(engine, found, task, scale, known)
     fired = [f for f in engine.findings() if f.state == "fired"]
     roots = [f for f in fired if f.because_of is None]
     flat = found is not None and _flat(engine, fired, found, scale)
-    spent = dead(window, by_task=True).critical
-    seen = Seen(found, task, _held_out(window), roots, scale, max(rewards.steps, default=0), flat, spent, needs)
+    spent = dead(window, by_task=True).nearly_all
+    slow = _slow_of_late(rewards.steps, rewards.values, scale)
+    steps = max(rewards.steps, default=0)
+    seen = Seen(found, task, _held_out(window), roots, scale, steps, flat, spent, slow, needs)
     state, because = _judge(seen)
     held_out = seen.held_out
     return {
@@ -143,16 +148,16 @@ def _judge(seen: Seen) -> tuple[State, Finding | None]:
     if found is None:
         return ("not_learning", stalled) if grave else ("cannot_tell", None)
     if task is not None and task.rose and not (found.sure and found.change < 0):
-        slow = _slow(found, seen.scale, seen.steps) and _slow(task.gain, None, seen.steps) and not task.solved
+        slow = seen.slow and _slow(task.gain, None, seen.steps) and not task.solved
         return ("learning_slowly" if slow else "learning"), None
     if found.sure and found.change > 0:
-        if grave:
+        if grave and stalled is not None and stalled.rule.id == FLOOR_RULE:
             return "not_learning", stalled
         if task is not None and not task.solved:
             # What rises is something beside the task: the finding that says so, or more steps, must tell.
             because = seen.first("doubtful") or stalled
             return ("not_learning", because) if because else ("cannot_tell", None)
-        return ("learning_slowly" if _slow(found, seen.scale, seen.steps) else "learning"), None
+        return ("learning_slowly" if seen.slow else "learning"), None
     if found.sure:
         return "not_learning", stalled
     # A mild hindrance is no proof that nothing is learned: as long as the reward may yet rise, nobody can tell. Rules
@@ -169,6 +174,19 @@ def _slow(found: Gain, scale: tuple[float, float] | None, steps: int) -> bool:
         return False
     apart = max(1, steps - found.window)  # from the middle of the first window to that of the last
     return 100 * found.change / apart < SLOW * width
+
+
+def _slow_of_late(steps: Sequence[int], rewards: Sequence[float], scale: tuple[float, float] | None) -> bool:
+    """Slow now, and after nine and eight tenths of the steps: about the bound the word would come and go."""
+    ends = {len(steps) * tenths // 10 for tenths in (10, 9, 8)}
+    looks = [(found, steps[end - 1]) for end in ends if end and (found := gain(rewards[:end])) is not None]
+    return bool(looks) and all(_slow(found, scale, step) for found, step in looks)
+
+
+def _first(rewards: Sequence[float]) -> int | None:
+    """Steps until there are enough rewards for a first answer; None where none of them is a number."""
+    known = sum(map(math.isfinite, rewards))
+    return max(1, 2 * SMALLEST_WINDOW - known) if known or len(rewards) < 2 * SMALLEST_WINDOW else None
 
 
 def _flat(engine: Engine, fired: Sequence[Finding], found: Gain, scale: tuple[float, float] | None) -> bool:
@@ -189,13 +207,15 @@ def _needed(
     window = engine.records.window(engine.last_step)
     beside = task is not None and not task.solved and found.sure and found.change > 0
     flat = engine.standings.get(FLAT_RULE)
+    most = min(MOST_STEPS, MOST_RUNS * (window.facts.total_steps or MOST_STEPS))
     if flat is not None and not beside and window.full and flat.asked >= window.step + window.after_warmup:
-        return engine.needs(FLAT_RULE)
+        needed = engine.needs(FLAT_RULE)
+        return needed if needed is not None and needed <= most else None
     half, wanted = (task.gain.half, FLAT) if beside and task else (found.half, FLAT * (scale[1] if scale else 1.0))
     needed = math.ceil(logged * ((half / wanted) ** 2 - 1))
     if beside:
         needed = max(needed, SMALLEST_WINDOW)  # the rule that says so looks again by then
-    return needed if 0 < needed <= MOST_STEPS else None
+    return needed if 0 < needed <= most else None
 
 
 def _held_out(window: Window) -> HeldOut | None:
@@ -241,8 +261,8 @@ def _sentence(seen: Seen, state: State, because: Finding | None, ended: bool) ->
         moved = Text(en=f"{moved.en}, but {task.name} {beside}", ko=f"{moved.ko}, 그러나 {task.name} {beside}")
     if state == "cannot_tell":
         if found is None:
-            en += f" after {steps:,} steps" + ("" if ended else f": a first answer needs {needs} more")
-            ko += f": {steps:,}스텝" + ("" if ended else f", 첫 판단까지 {needs}스텝 더 필요합니다")
+            en += f" after {steps:,} steps" + ("" if ended or needs is None else f": a first answer needs {needs} more")
+            ko += f": {steps:,}스텝" + ("" if ended or needs is None else f", 첫 판단까지 {needs}스텝 더 필요합니다")
         else:
             more = "" if ended or needs is None else f"; about {needs:,} more steps would tell"
             more_ko = "" if ended or needs is None else f" (약 {needs:,}스텝 더 필요)"
@@ -289,4 +309,4 @@ def _change(found: Gain | None) -> str:
 
 def _low(title: str) -> str:
     """A title as the second half of a sentence; names such as "KL" keep their capitals."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+    return title[:1].lower() + title[1:] if title[1:2].islower() or title[:2] == "A " else title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 from statistics import fmean
 
 import pytest
@@ -224,6 +225,9 @@ def test_the_steps_that_it_needs_shrink_as_they_come(groups: int) -> None:
 def test_rewards_that_are_none_are_no_steps_towards_an_answer() -> None:
     nothing = float("nan")
     assert said([nothing] * 50 + noisy(0.3, 0.4, 5))["needs"] == 15
+    never = said([nothing] * 50, rule("doubtful", "warn"))
+    assert (never["state"], never["needs"]) == ("cannot_tell", None)
+    assert never["text"]["en"] == "Cannot tell yet after 50 steps. But: doubtful thing."
 
 
 def test_one_huge_reward_does_not_make_a_flat_run_of_a_noisy_one() -> None:
@@ -233,11 +237,35 @@ def test_one_huge_reward_does_not_make_a_flat_run_of_a_noisy_one() -> None:
         60, constant(0.4), score=lambda _, right, tokens: (right + 1.0,), rewards=["mine"], reward_weights=[1.0]
     )
     heavy.extremes.high = 1e4
-    heavy.curves["reward"].values[:] = [1.4 + rng.gauss(0, 0.3) for _ in range(60)]
+    heavy.curves["reward"].values[:] = [1.4 + rng.gauss(0, 0.15) for _ in range(60)]
     found = headline(watched(heavy, "H1", ended=False))
     assert found["state"] == "cannot_tell"
     assert found["needs"] is not None
     assert found["needs"] > 20
+
+
+def test_a_word_on_the_pace_does_not_come_and_go() -> None:
+    rng = random.Random(1)
+    values = [0.2 + 0.6 * min(1, i / 300) + rng.gauss(0, 0.1) for i in range(1500)]
+    said_of = [said(values[:end])["state"] for end in range(200, 1500, 20)]
+    assert sum(a != b for a, b in pairwise(said_of)) <= 4
+    assert said_of[-1] == "learning_slowly"
+
+
+def test_a_task_that_rises_is_learned_though_most_groups_are_dead() -> None:
+    found = headline(watched(made(150, ramp(0.01, 0.3)), ended=False))
+    assert found["state"] in ("learning", "learning_slowly")
+    grave = rule("stalled", "critical", id="Z1")
+    found = said(noisy(0.05, 0.3, 60), grave)
+    assert found["state"] == "learning"
+    assert "But: stalled thing." in found["text"]["en"]
+
+
+def test_more_steps_than_anybody_trains_are_no_advice() -> None:
+    hopeless = made(30, constant(0.5), groups=1, rho=0.9, total=30)
+    found = headline(watched(hopeless, "D1", ended=False))
+    assert (found["state"], found["needs"]) == ("cannot_tell", None)
+    assert "more steps" not in found["text"]["en"]
 
 
 def test_it_sees_no_evaluation_beyond_its_step() -> None:

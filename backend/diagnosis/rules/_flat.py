@@ -37,6 +37,10 @@ class Trend:
     rising: bool
     need: int | None
 
+    @property
+    def falls(self) -> bool:
+        return self.gain + FALLS * self.half < 0
+
 
 def trend(window: Window, what: Measure | None = None) -> Trend | None:
     """None before FEWEST logged steps, or while the reward has no range."""

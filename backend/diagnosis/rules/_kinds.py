@@ -54,8 +54,12 @@ class Dead:
 
     @property
     def still_critical(self) -> bool:
-        """Whether a window that was critical is still: that it is not has to be as sure as that a finding is gone."""
-        return not stats.gone(self.count, self.groups, CRITICAL)
+        """Whether a window that was critical is still: that it is not has to be sure, too."""
+        return not stats.gone(self.count, self.groups, CRITICAL, 0.0)
+
+    @property
+    def nearly_all(self) -> bool:
+        return stats.above(self.count, self.groups, CRITICAL) > 0.5
 
     def evidence(self) -> dict[str, float | int]:
         found = {kind: len(groups) for kind, groups in self.by.items() if groups}

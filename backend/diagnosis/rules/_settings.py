@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.diagnosis.base import Change
 from backend.diagnosis.records import Facts, Window
+from backend.diagnosis.rules._accepted import accepted
 from backend.headline import number, signed
 
 __all__ = ["accumulate", "change", "lower_lr", "more_samples", "number", "percent", "signed"]
@@ -17,14 +18,8 @@ def percent(share: float) -> str:
 
 
 def change(facts: Facts, **new: Any) -> tuple[Change, ...]:
-    """One change for each field whose value differs from the run's."""
-    return tuple(
-        Change(name, facts.config.get(name), value) for name, value in new.items() if differs(facts, name, value)
-    )
-
-
-def differs(facts: Facts, name: str, value: Any) -> bool:
-    return facts.config.get(name) != value
+    """One change for each field whose value differs from the run's; none where a run with them would be refused."""
+    return accepted(facts, new)
 
 
 def lower_lr(facts: Facts, by: float = 3.0) -> tuple[Change, ...]:

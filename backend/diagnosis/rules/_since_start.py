@@ -19,6 +19,7 @@ from backend.evaluation.paired import paired
 from storage.records import Evaluation, EvaluationItem
 
 START_STEPS, START_GROUPS = 3, 16  # so short that a collapse within ten steps is not part of the start
+FALLEN = 0.15  # of the range
 SOLVED = 0.9  # of the range: from here on there is little left to gain
 
 Measure = Literal["task", "total"]
@@ -147,6 +148,25 @@ def task_down(window: Window) -> bool:
     """Whether the task is surely (99%) worse than at the start, in training."""
     found = gain(window, sure=0.99)
     return found is not None and found.high < 0
+
+
+def fallen(window: Window) -> bool:
+    """Whether the task is surely worse than at the start, or than at its best: the logged steps of the window against
+    the best earlier steps, as many, by more than FALLEN of the range (99.9%: the best of many is lucky)."""
+    if task_down(window):
+        return True
+    name, scale = "reward", span(window, measure(window))
+    if window.facts.task is not None:
+        name = f"rewards/{window.facts.reward_names[window.facts.task]}/mean"
+    curve = window.curve(name)
+    now = [v for s, v in zip(curve.steps, curve.values, strict=True) if s >= window.first_step and math.isfinite(v)]
+    then = [v for s, v in zip(curve.steps, curve.values, strict=True) if s < window.first_step and math.isfinite(v)]
+    size = len(now)
+    if scale is None or size < 2 or len(then) < size:
+        return False
+    best = max((then[at : at + size] for at in range(0, len(then) - size + 1, max(1, size // 2))), key=sum)
+    found = change(best, now, 0.999)
+    return found is not None and found.high < 0 and found.value < -FALLEN * scale[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ Real runs (docs/diagnosis.md): found in 3 of 3 with a format reward of .5 and pr
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from backend.diagnosis import stats
@@ -24,6 +26,7 @@ from backend.text import Text
 GROUPS = 64
 LOOKED_AT = 1024  # groups, newest first, in which the live ones are looked for
 SHARE, SURELY, GONE = 0.7, 0.6, 0.55
+LEAST_TIMES = 0.05  # a weight is lowered to no less than so much of itself
 
 HEAVY = Cause("weights", Text(
     "The weights of the other rewards are high beside how often the task reward tells answers apart",
@@ -68,7 +71,9 @@ def check(window: Window) -> Reading | None:
     evidence = {"live_groups": GROUPS, "auxiliary_share": round(share, 3), "half": round(half, 3), "shares": own}
     most = sorted(live, key=lambda group: _own_share(group, window))[-5:]
     refs = window.worst(sorted(most, key=lambda group: (group.step, group.place)))
-    change = _changes.offer(facts, {"reward_weights": lower(window, facts.task)})
+    # A variance goes with the square of a weight: so that the task is about half of what is taught.
+    times = min(0.25, math.sqrt(max(LEAST_TIMES**2, (1 - share) / share)))
+    change = _changes.offer(facts, {"reward_weights": lower(window, facts.task, times)})
     return Reading("fire", text, evidence, refs, (HEAVY, UNGATED), change)
 
 

@@ -60,7 +60,8 @@ def check(window: Window) -> Reading | None:
     evidence = {"groups_a_step": round(a_step, 2), "useful_a_step": round(useful, 2), "idle_share": round(idle / n, 3)}
     change = () if not useful else _more(window, FEW_PROMPTS / max(useful, 0.25))
     causes = (SMALL_BATCH,) if configured else (DEAD_GROUPS, SMALL_BATCH)
-    keeps = None if very_few == "clear" else "warn"
+    more = a_step > VERY_FEW and stats.gone(idle, n, 1 - VERY_FEW / a_step, 0.0)
+    keeps = None if more else "warn"
     return Reading("fire", text, evidence, window.worst(window.dead), causes, change, severity, keeps=keeps)
 
 

@@ -59,6 +59,8 @@ def check(window: Window) -> Reading | None:
     falls = found.gain + found.half < 0 or task_down(window)
     if high and not (falls or found.flat):
         return HOLD
+    if low and falls:
+        return CLEAR  # no rate is too low to rise and large enough to fall
     if not falls and stats.share_level(len(window.dead), len(window.groups), DEAD) == "fire":
         return HOLD  # without a difference inside the groups no rate would move it
     moved = f"{found.gain:+.3f} ± {found.half:.3f}"

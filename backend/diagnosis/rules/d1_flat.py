@@ -22,7 +22,7 @@ from __future__ import annotations
 from backend.diagnosis.base import CLEAR, HOLD, Cause, Change, Reading, Rule, unknown
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules._flat import Trend, trend
-from backend.diagnosis.rules._settings import accumulate, change, more_samples, percent
+from backend.diagnosis.rules._settings import accumulate, change, lower_lr, more_samples, percent
 from backend.diagnosis.rules._since_start import SOLVED
 from backend.diagnosis.stats import above
 from backend.headline import gain
@@ -42,7 +42,7 @@ def check(window: Window) -> Reading | None:
         return CLEAR
     if not found.flat:
         return unknown(found.need) if found.need else HOLD
-    causes = _causes(window)
+    causes = _unlearned(window) if found.falls else _causes(window)
     return Reading("fire", _text(found), _evidence(found, window), (), tuple(c for c, _ in causes), causes[0][1])
 
 
@@ -56,9 +56,8 @@ def _task_rises(window: Window) -> bool:
 
 def _text(found: Trend) -> Text:
     gain, half = f"{100 * found.gain:+.1f}".replace("-", "−"), f"{100 * found.half:.1f}"
-    falls = found.gain + found.half < 0
-    en = "The reward is falling" if falls else "The reward has not risen"
-    ko = "보상이 떨어지고 있습니다" if falls else "보상이 오르지 않았습니다"
+    en = "The reward is falling" if found.falls else "The reward has not risen"
+    ko = "보상이 떨어지고 있습니다" if found.falls else "보상이 오르지 않았습니다"
     return Text(
         f"{en}: {gain} ± {half} percent of its range over {found.steps:,} steps.",
         f"{ko}: {found.steps:,}스텝 동안 보상 범위의 {gain} ± {half}%입니다.",
@@ -83,19 +82,37 @@ def _causes(window: Window) -> list[tuple[Cause, tuple[Change, ...]]]:
     share = dead / max(1, n)
     if n and above(dead, n, DEAD) > 0.95:
         found.append((_dead(window, share), more_samples(window) if _some_right(window) else ()))
-    live = window.groups_a_step * (1 - share)
-    if 0 < live < FEW_LIVE:
-        text = Text(
-            f"An update sees {live:.1f} groups with a signal on average: the gradient is mostly noise.",
-            f"업데이트마다 신호가 있는 그룹이 평균 {live:.1f}개뿐이라 기울기가 대부분 잡음입니다.",
-        )
-        found.append((Cause("few_prompts", text), accumulate(window)))
-    found += _rate(window)
+    found += _few_live(window) + _rate(window)
+    en, ko = ("Or the", "또는") if found else ("Nothing else stands out: the", "다른 원인은 보이지 않습니다.")
     text = Text(
-        "Nothing else stands out: the task may be too hard for this model. Easier prompts or an SFT warm-up help.",
-        "다른 원인은 보이지 않습니다. 모델에 너무 어려울 수 있습니다. 쉬운 문제나 SFT 준비 학습이 도움이 됩니다.",
+        f"{en} task may be too hard for this model. Easier prompts or an SFT warm-up help.",
+        f"{ko} 모델에 너무 어려울 수 있습니다. 쉬운 문제나 SFT 준비 학습이 도움이 됩니다.",
     )
     return [*found, (Cause("too_hard", text), ())]
+
+
+def _few_live(window: Window) -> list[tuple[Cause, tuple[Change, ...]]]:
+    live = window.groups_a_step * (1 - len(window.dead) / max(1, len(window.groups)))
+    if not 0 < live < FEW_LIVE:
+        return []
+    text = Text(
+        f"An update sees {live:.1f} groups with a signal on average: the gradient is mostly noise.",
+        f"업데이트마다 신호가 있는 그룹이 평균 {live:.1f}개뿐이라 기울기가 대부분 잡음입니다.",
+    )
+    return [(Cause("few_prompts", text), accumulate(window))]
+
+
+def _unlearned(window: Window) -> list[tuple[Cause, tuple[Change, ...]]]:
+    """Of a reward that falls: it was better, so neither the task nor too low a rate is what holds it, nor dead groups,
+    which are what it has come to. Updates from few prompts wander off."""
+    text = Text(
+        "It was higher before: the updates are too large, or went on for too long. An earlier checkpoint is better; "
+        "a lower learning rate keeps it.",
+        "전에는 더 높았습니다. 업데이트가 너무 크거나 너무 오래 계속되었습니다. 이전 체크포인트가 더 낫고, 학습률을 "
+        "낮추면 덜 떨어집니다.",
+    )
+    few = _few_live(window) if window.groups_a_step < FEW_LIVE else []
+    return [*few, (Cause("unlearned", text), lower_lr(window.facts))]
 
 
 def _some_right(window: Window) -> bool:

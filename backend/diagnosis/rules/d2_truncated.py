@@ -61,7 +61,7 @@ def check(window: Window) -> Reading | None:
         tuple(cause for cause, _ in causes),
         next((changed for _, changed in causes if changed), ()),
         "critical" if no_gradient or above(hits, n, CRITICAL) > FIRE_SURE else None,
-        keeps=None if gone(hits, n, CRITICAL) else "critical",
+        keeps=None if gone(hits, n, CRITICAL, 0.0) else "critical",
     )
 
 
@@ -116,7 +116,7 @@ def _causes(window: Window, share: float) -> tuple[list[Blame], float | None]:
         )
         found.append((Cause("grew", text), ()))
         found += length_rewards(window, window.groups, longer=True)
-    if near is not None and near >= NEAR * cap:
+    if near is not None and near >= NEAR * cap and answered <= 0.5:
         text = Text(
             f"Answers that end by themselves reach {near:.0f} of {cap} tokens (95th percentile): the limit is too low.",
             f"스스로 끝난 답변도 {cap}토큰 중 {near:.0f}토큰까지 갑니다(95백분위수). 한도가 낮습니다.",

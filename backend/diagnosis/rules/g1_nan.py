@@ -84,7 +84,7 @@ def _numbers(window: Window, bad: dict[str, float]) -> Reading:
         {**bad, "step": window.step},
         (),
         tuple(cause for cause, _ in found),
-        next((changed for _, changed in found if changed), ()),
+        found[0][1] if "reward" in bad else next((changed for _, changed in found if changed), ()),
     )
 
 

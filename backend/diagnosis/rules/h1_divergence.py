@@ -36,6 +36,7 @@ ROWS, LOOKS = 100, 3
 ABOVE = 0.05  # of the range: how far training must lie above the held-out rows where both are shares of right answers
 ROOM = 0.95  # held-out rows as good as this cannot rise
 LEAST = 0.15  # of the range: the training gain from which held-out rows that stay behind say something
+AGAIN = 1.5  # times that a training prompt was seen from which it may be known by heart
 PART = 0.5  # of the training gain: what the held-out gain must surely be below
 
 
@@ -170,11 +171,19 @@ def _causes(window: Window, held: HeldOut) -> tuple[tuple[Cause, ...], tuple[Cha
         )
         causes.append((Cause("other_reward", text), _pay_for_answers(window)))
     repeats = _repeats(window)
-    text = Text(
-        f"Overfitting: each training prompt was seen {repeats:.1f} times.",
-        f"과적합: 학습 문제마다 {repeats:.1f}번씩 학습했습니다.",
-    )
-    overfit = Cause("overfit", text), _less(window)
+    if repeats >= AGAIN:
+        text = Text(
+            f"Overfitting: each training prompt was seen {repeats:.1f} times.",
+            f"과적합: 학습 문제마다 {repeats:.1f}번씩 학습했습니다.",
+        )
+        overfit = Cause("overfit", text), _less(window)
+    else:
+        text = Text(
+            "Hardly a training prompt was seen twice, so none is known by heart: the held-out rows may be of another "
+            "kind than the training rows.",
+            "두 번 본 학습 문제가 거의 없어 외운 것은 아닙니다. 평가 문제가 학습 문제와 다른 종류일 수 있습니다.",
+        )
+        overfit = Cause("other_rows", text), _anchored(window)
     causes.insert(0 if repeats >= 3 and not paid and facts.decides and not found.hits else len(causes), overfit)
     changed = next((change for _, change in causes if change), ())
     return tuple(cause for cause, _ in causes), changed
@@ -212,7 +221,12 @@ def _less(window: Window) -> tuple[Change, ...]:
         shorter = change(facts, max_steps=max(1, int(steps) // 2))
     else:
         shorter = change(facts, num_train_epochs=float(epochs) / 2) if epochs else ()
-    return (*shorter, *(change(facts, beta=0.04) if facts.config.get("beta") == 0 else ()))
+    return (*shorter, *_anchored(window))
+
+
+def _anchored(window: Window) -> tuple[Change, ...]:
+    facts = window.facts
+    return change(facts, beta=0.04) if facts.config.get("beta") == 0 else ()
 
 
 RULE = Rule(

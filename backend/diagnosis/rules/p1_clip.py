@@ -71,7 +71,8 @@ def _causes(window: Window) -> list[tuple[Cause, tuple[Change, ...]]]:
             f"Each generation is used for {facts.cycle} updates: steps_per_generation {reuse}.",
             f"생성 한 번을 {facts.cycle}번의 업데이트에 씁니다: steps_per_generation {reuse}.",
         )
-        found.append((Cause("reuse", text), ()))
+        fewer = max(int(facts.get("gradient_accumulation_steps", 1)), int(reuse) // 2)
+        found.append((Cause("reuse", text), change(facts, steps_per_generation=fewer) if fewer < int(reuse) else ()))
     text = Text("The learning rate is too high for so many.", "그만큼 쓰기에는 학습률이 높습니다.")
     return [*found, (Cause("lr_high", text), lower_lr(facts, 2))]
 

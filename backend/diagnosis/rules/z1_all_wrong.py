@@ -12,7 +12,7 @@ from backend.diagnosis.base import CLEAR, HOLD, Cause, Reading, Rule
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules import _changes, _kinds
 from backend.diagnosis.rules._settings import lower_lr, more_samples, percent
-from backend.diagnosis.rules._since_start import task_down
+from backend.diagnosis.rules._since_start import fallen
 from backend.text import Text
 
 VERIFIER = Cause("verifier", Text(
@@ -30,8 +30,8 @@ SMALL_GROUPS = Cause("small_groups", Text(
 
 
 COLLAPSED = Cause("collapsed", Text(
-    "The task was better at the start of this run: it has unlearned it. Go back to an earlier checkpoint, a lower rate",
-    "실행 초반에는 더 잘 맞았습니다. 배운 것을 잃었으니 이전 체크포인트로 돌아가 학습률을 낮추세요",
+    "The task was better earlier in this run: it has unlearned it. Go back to an earlier checkpoint, a lower rate",
+    "이 실행에서 전에는 더 잘 맞았습니다. 배운 것을 잃었으니 이전 체크포인트로 돌아가 학습률을 낮추세요",
 ))  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def check(window: Window) -> Reading | None:
         return CLEAR if level == "clear" else HOLD
     wrong, solved, facts = found.of("all_wrong"), _kinds.solve_rate(window) or 0.0, window.facts
     size = len(wrong[-1].completions)
-    if task_down(window):
+    if fallen(window):
         causes, change = (COLLAPSED,), lower_lr(facts)
     elif solved > 0:
         causes, change = (TOO_HARD, SMALL_GROUPS), more_samples(window)
