@@ -14,6 +14,7 @@ from storage.records import Completion, StoredGroup
 
 TEXT = 20_000  # characters of a completion that come with its group; the rest is asked for
 PROMPT = 50_000
+PATIENCE = 4  # times a search that its time ends is gone on with
 STEP = 128  # groups of one step that are named beside a group
 CELLS = 24_000_000  # of all comparisons of a group together: about half a second; the others are not marked
 
@@ -112,7 +113,22 @@ def beside(explorer: Explorer, run_id: str, found: StoredGroup, wanted: SampleFi
     if wanted == SampleFilter():
         before, after = explorer.neighbours(run_id, found.id)
         return {"previous": before, "next": after}
-    here = f"{found.id}.0"
-    previous = explorer.groups(run_id, wanted, here, 1, newest_first=True).groups
-    following = explorer.groups(run_id, wanted, here, 1, newest_first=False).groups
-    return {"previous": previous[0].id if previous else None, "next": following[0].id if following else None}
+    return {
+        "previous": _nearest(explorer, run_id, found, wanted, newest_first=True),
+        "next": _nearest(explorer, run_id, found, wanted, newest_first=False),
+    }
+
+
+def _nearest(
+    explorer: Explorer, run_id: str, found: StoredGroup, wanted: SampleFilter, newest_first: bool
+) -> int | None:
+    """A search that its time ends is no end of the run: it is gone on with, for as long as a page may wait."""
+    cursor: str | None = f"{found.id}.0"
+    for _ in range(PATIENCE):
+        page = explorer.groups(run_id, wanted, cursor, 1, newest_first)
+        if page.groups:
+            return page.groups[0].id
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return None

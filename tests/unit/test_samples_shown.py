@@ -215,3 +215,21 @@ def test_a_text_that_retention_dropped_says_so(store: Store) -> None:
     found = Explorer(store.db).at(RUN, 1, 0)
     assert found is not None
     assert group.group(replace(found, dropped=True))["dropped"] is True
+
+
+def test_the_end_of_a_search_s_time_is_no_end_of_the_run(tmp_path: Path) -> None:
+    """The group before that fits is some way off: a search that is cut short goes on."""
+
+    class Hurried(Explorer):
+        def groups(self, *given: Any, **more: Any) -> Any:
+            return super().groups(*given, **more, budget_s=0.0)
+
+    store = open_store(tmp_path)
+    for step in range(1, 5):
+        put(store, step, made("a", ("needle" if step in (1, 4) else "hay",)))
+    ids = [g.id for g in store.reader.completions(RUN)]
+    first, last = (store.reader.groups(RUN, step=step)[0] for step in (1, 4))
+    wanted = SampleFilter(text="needle")
+    assert group.beside(Hurried(store.db), RUN, last, wanted) == {"previous": ids[0], "next": None}
+    assert group.beside(Hurried(store.db), RUN, first, wanted) == {"previous": None, "next": ids[-1]}
+    store.db.close()

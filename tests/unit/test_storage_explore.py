@@ -131,6 +131,40 @@ def everything(store: Store) -> list[StoredGroup]:
 def test_every_filter_finds_what_a_plain_walk_finds(
     store: Store, everything: list[StoredGroup], filter: SampleFilter, limit: int, newest: bool, hurried: bool
 ) -> None:
+    as_a_plain_walk(store, everything, filter, limit, newest, hurried)
+
+
+@pytest.fixture(scope="module")
+def thinned(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """As `store`, resumed twice to steps that come again, many groups to a block, most texts dropped."""
+    opened = open_store(tmp_path_factory.mktemp("thinned"), (RUN, OTHER))
+    for attempt, (resume, steps) in enumerate(((0, range(1, 15)), (10, range(11, 20)), (4, range(5, 25))), 1):
+        if attempt > 1:
+            assert runs.transition(opened.db, RUN, list(RunState), RunState.LOST)
+            runs.begin_attempt(opened.db, RUN, resume, {}, phase="train")
+        fill(opened, steps, attempt)
+        fill(opened, range(steps[0], steps[-1], 5), attempt, phase="eval")
+    assert runs.transition(opened.db, RUN, list(RunState), RunState.SUCCEEDED)
+    assert retention.keep_within(opened.db, 0) > 0
+    return opened
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=(HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
+)
+@given(filter=FILTERS, limit=st.sampled_from([1, 4, 20]), newest=st.booleans(), hurried=st.booleans())
+def test_and_where_steps_came_again_and_texts_were_dropped(
+    thinned: Store, filter: SampleFilter, limit: int, newest: bool, hurried: bool
+) -> None:
+    everything = list(thinned.reader.completions(RUN))
+    assert {g.step for g in everything if g.phase == "train"} == set(range(1, 25))
+    assert {g.dropped for g in everything} == {False, True}
+    as_a_plain_walk(thinned, everything, filter, limit, newest, hurried)
+
+
+def as_a_plain_walk(
+    store: Store, everything: list[StoredGroup], filter: SampleFilter, limit: int, newest: bool, hurried: bool
+) -> None:
     every = everything[::-1] if newest else everything
     wanted = [(g.id, n, c) for g in every for n, c in enumerate(g.completions) if fits(filter, g, c)]
     explorer, budget = Explorer(store.db), 0.0 if hurried else 60.0
