@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +12,7 @@ from backend.attaching.folder import Folder, step_of
 from backend.attaching.history import History
 from backend.attaching.notes import Found, notes
 from backend.attaching.reading import read_folder
+from backend.attaching.refusals import name_of, path_of, too_large, unreadable
 from backend.attaching.samples import Sampling
 from backend.attaching.settings import reward_names, reward_weights, settings
 from backend.attaching.waiting import within
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from backend.services import Services
 
 RESULT = "attached"
-LONGEST_NAME = 200
 MOST_EVERY = 1_000_000
 # What says what a run is, and whom it tells. An attached one is what it is, and the address of alerts stands in no row
 # (backend.alerting).
@@ -73,12 +71,12 @@ class AttachService:
                 )
             )
         heard = progress or (lambda *_: None)
-        where = within(path, lambda: _where(path), lambda: heard(0, 0, READING))
-        named = _name(name, where)
+        where = within(path, lambda: path_of(path), lambda: heard(0, 0, READING))
+        named = name_of(name, where)
         try:
             return self._attach(where, named, given or {}, groups_every, heard)
         except (OSError, RecursionError) as error:  # no right to read it, a disk that is gone, a loop of links
-            raise _unreadable(where, self._services.settings.home, error) from error
+            raise unreadable(where, self._services.settings.home, error) from error
 
     def _attach(
         self, where: Path, name: str, given: Mapping[str, Any], groups_every: int, progress: Progress
@@ -130,7 +128,7 @@ class AttachService:
                     file, row, history, counted.over(generations), {RESULT: told}, row["created_at"], keep
                 )  # fmt: skip
             except document.TooLarge as error:
-                raise _too_large(where, groups_every, counted.files, len(steps)) from error
+                raise too_large(where, groups_every, counted.files, len(steps)) from error
             n = len(steps)
             try:
                 portable.load(
@@ -182,60 +180,6 @@ class AttachService:
             "step_at": changed, "eta_s": None, "stop_requested": None, "log_tail": None, "reward_names": list(names),
         }  # fmt: skip
         return run_id, row
-
-
-def _where(path: str) -> Path:
-    try:
-        return Path(path).expanduser().resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a home of nobody, a loop of links
-        raise Refused(
-            Text(en=f"{path!r:.200} is no path ({error})", ko=f"{path!r:.200}: 경로가 아닙니다({error})")
-        ) from error
-
-
-def _name(given: str, where: Path) -> str:
-    """The run's name: as given, else the folder's. Raises Refused for one that no list could show."""
-    if given and (len(given) > LONGEST_NAME or not given.isprintable()):
-        raise Refused(
-            Text(
-                en=f"name: at most {LONGEST_NAME} characters, none of them a control character",
-                ko=f"name: {LONGEST_NAME}자 이하여야 하며 제어 문자는 쓸 수 없습니다",
-            )
-        )
-    of_folder = "".join(letter if letter.isprintable() else "_" for letter in where.name[:LONGEST_NAME])
-    return given or of_folder or "attached"
-
-
-def _unreadable(where: Path, home: Path, error: OSError | RecursionError) -> Refused:
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Refused(
-            Text(
-                en=f"{home}: no room to take in {where} ({error}). Free some (python -m backend disk), or keep the "
-                "groups of every n-th step only: attach --groups-every N.",
-                ko=f"{home}: {where}을(를) 가져올 공간이 없습니다({error}). 공간을 비우거나(python -m backend disk) "
-                "n스텝마다 하나씩만 가져오세요: attach --groups-every N.",
-            )
-        )
-    denied = isinstance(error, PermissionError)
-    en = "Let the account that runs this program read it" if denied else "Copy it to a disk of this machine"
-    ko = "이 프로그램을 실행하는 계정에 읽기 권한을 주세요" if denied else "이 컴퓨터의 디스크로 복사하세요"
-    return Refused(
-        Text(en=f"{where}: cannot be read ({error}). {en}.", ko=f"{where}: 읽을 수 없습니다({error}). {ko}.")
-    )
-
-
-def _too_large(where: Path, every: int, done: int, of: int) -> Refused:
-    """After `done` of `of` files it was full: what would fit."""
-    more = every * max(2, math.ceil(1.2 * of / max(1, done)))
-    gb = f"{document.LARGEST / 1e9:g}"
-    return Refused(
-        Text(
-            en=f"{where}: more than {gb} GB of completions. Take in the groups of every {more}-th step: "
-            f"attach --groups-every {more} (the curves stay whole).",
-            ko=f"{where}: 생성 답이 {gb} GB를 넘습니다. {more}스텝마다 하나씩만 가져오세요: "
-            f"attach --groups-every {more} (곡선은 모두 유지됩니다).",
-        )
-    )
 
 
 def _sound(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
