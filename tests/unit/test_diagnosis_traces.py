@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import statistics
 from collections import Counter
@@ -15,7 +16,7 @@ from backend.diagnosis.reading import from_portable
 from backend.diagnosis.rules import find_rules
 from backend.diagnosis.rules._exploit import answers
 from backend.settings import PROJECT
-from bench.calibrate import FOLDER, Job, _rows_file, jobs, manifest, plan
+from bench.calibrate import FOLDER, HOME, Job, _rows_file, anywhere, jobs, manifest, plan
 from bench.calibrate_table import Verdict, verdict
 from storage.portable import peek
 
@@ -106,6 +107,23 @@ def test_rows_without_a_ground_truth_are_as_many_as_planned(tmp_path: Path) -> N
     rows = [json.loads(line) for line in _rows_file(job, tmp_path).read_text(encoding="utf-8").splitlines()]
     assert len(rows) == job.rows["parts"][0]["rows"]  # type: ignore[index]
     assert 5 * sum(row["ground_truth"] is None for row in rows) == len(rows)
+
+
+def test_a_trace_names_no_machine(tmp_path: Path) -> None:
+    for job in jobs(plan()):
+        path = FOLDER / f"{job.name}.jsonl.gz"
+        if job.rows:
+            assert peek(path)["run"]["config"]["dataset"] == f"{HOME}/{job.name}.jsonl"
+        assert path.stat().st_size == RUNS[job.name]["bytes"]
+        assert str(PROJECT).encode() not in gzip.decompress(path.read_bytes())
+    here = tmp_path / "run.jsonl.gz"
+    with gzip.open(here, "wb") as packed:
+        packed.write(f'{{"dataset": "{tmp_path}/rows.jsonl", "at": "{PROJECT}/app.py"}}\n'.encode())
+    assert anywhere(here, tmp_path) == here.stat().st_size
+    assert (
+        gzip.decompress(here.read_bytes()).decode()
+        == f'{{"dataset": "{HOME}/rows.jsonl", "at": "/tmp/studio/app.py"}}\n'
+    )
 
 
 def test_the_files_stay_small() -> None:
