@@ -12,6 +12,7 @@ import shutil
 from typing import Any
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from storage import models as m
 from storage.db import Database
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 KEPT = 16 * 2**20  # bytes that stay free: the next run needs them
 STEP = 2**20  # bytes in one transaction: some milliseconds
 STEPS = 16  # of one call
+BUSY_MS = 500  # that writing it anew waits for others; it is tried again at the next look
 REBUILT = 256 * 2**20  # bytes of the largest file that is written anew
 
 
@@ -48,10 +50,14 @@ def give_back(db: Database) -> int:
         pages = min(STEP, free - KEPT) // page
         if pages <= 0:
             break
-        with db.begin() as connection:
-            cursor = connection.connection.cursor()
-            cursor.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # a page at each row that is asked for
-            cursor.close()
+        try:
+            with db.begin() as connection:
+                cursor = connection.connection.cursor()
+                cursor.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()  # a page at each row that is asked for
+                cursor.close()
+        except (OperationalError, module().Error) as error:
+            log.warning("no more of the database's room is given back for now: %s", error)
+            break
     given = max(0, before - free_bytes(db))
     log.info("%d MB of the database that nothing used went back to the disk, %d MB more can", given >> 20,
              max(0, before - given - KEPT) >> 20)  # fmt: skip
@@ -72,13 +78,14 @@ def _rebuild(db: Database, free: int) -> int:
         return 0
     raw: Any = db.engine.raw_connection()
     try:
+        raw.execute(f"PRAGMA busy_timeout={BUSY_MS}")
         raw.execute(f"PRAGMA auto_vacuum={INCREMENTAL}")
         raw.execute("VACUUM")
     except module().Error as error:
         log.warning("%s could not be made smaller: %s", path, error)
         return 0
     finally:
-        raw.close()
+        raw.invalidate()  # with its own busy timeout it is none for others
     return max(0, free - free_bytes(db))
 
 

@@ -96,6 +96,24 @@ def test_one_of_before_is_written_anew_once_when_no_run_is_going(store: Store) -
     assert shrink.give_back(store.db) > 0, "and from then on while runs go on too"
 
 
+def test_whoever_writes_meanwhile_is_not_waited_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database is another's at this moment: nothing is given back, nothing is raised, and the next look does it."""
+    vacuum(store, 0)
+    fill(store)
+    end(store)
+    monkeypatch.setattr(shrink, "BUSY_MS", 1)
+    free = shrink.free_bytes(store.db)
+    hurried = Database(store.url, busy_s=0.001)
+    with store.db.begin():
+        assert shrink.give_back(hurried) == 0
+    assert shrink.give_back(hurried) == free
+    fill(store)
+    with store.db.begin():
+        assert shrink.give_back(hurried) == 0
+    assert shrink.give_back(hurried) > 0
+    hurried.close()
+
+
 def test_one_of_before_that_is_large_is_left_as_it_is(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     vacuum(store, 0)
     fill(store)
