@@ -21,21 +21,28 @@ def near(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= TOLERANCE * max(1.0, abs(a), abs(b)) < float("inf")
 
 
-def kind_of(totals: Sequence[float | None], low: float, high: float) -> GroupKind:
+def kind_of(totals: Sequence[float | None], low: float, high: float, right: bool | None = None) -> GroupKind:
     """The kind of a group whose task gives totals between `low` and `high`; None: a completion that nothing scored.
 
-    all_right: dead at the highest; all_wrong: dead at the lowest; tied: dead in between, or dead while lowest and
-    highest are the same (or unknown: inf and -inf), or without any scored completion. A NaN among them: live, whatever
-    stands before it.
+    all_right: dead at the highest; all_wrong: dead at the lowest; tied: dead in between, or without any scored
+    completion. A NaN among them: live, whatever stands before it. While lowest and highest are the same (or unknown:
+    inf and -inf), `right` decides: every answer is right (True), wrong (False), or neither is known of all (None: tied).
     """
     scored = [t for t in totals if t is not None]
     if any(t != t for t in scored) or (scored and not near(min(scored), max(scored))):
         return "live"
-    if not scored or low > high or near(low, high):
+    if not scored:
         return "tied"
+    if low > high or near(low, high):
+        return "tied" if right is None else "all_right" if right else "all_wrong"
     if near(scored[0], high):
         return "all_right"
     return "all_wrong" if near(scored[0], low) else "tied"
+
+
+def agreed(size: int, known: int, solved: int) -> bool | None:
+    """Of a group's `size` answers, of which `known` could be judged: all right, all wrong, or neither (None)."""
+    return None if not size or known < size or 0 < solved < size else solved == size
 
 
 def deciding(names: Sequence[str]) -> int | None:

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, func, select, update
 
 from storage import models as m
 from storage.blocks import SMALL
-from storage.kinds import KINDS, deciding, is_correct, kind_of
+from storage.kinds import KINDS, agreed, deciding, is_correct, kind_of
 from storage.records import Completion, Generation, Group, StoredGroup
 from storage.sampled import Prompts, add_generations
 
@@ -101,9 +101,10 @@ class Groups:
         low, high = self._connection.execute(select(func.min(g.low), func.max(g.high)).where(mine)).one()
         if low is None:
             return
-        dead = select(g.id, g.low).where(mine, g.kind != KINDS.index("live"), g.low.is_not(None))
-        for ident, total in self._connection.execute(dead).all():
-            kind = KINDS.index(kind_of([total], low, high))
+        counts = g.size, g.known, g.solved
+        dead = select(g.id, g.low, *counts).where(mine, g.kind != KINDS.index("live"), g.low.is_not(None))
+        for ident, total, *counted in self._connection.execute(dead).all():
+            kind = KINDS.index(kind_of([total], low, high, agreed(*counted)))
             self._connection.execute(update(m.sample_group).where(g.id == ident).values(kind=kind))
 
 

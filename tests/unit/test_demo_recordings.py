@@ -75,6 +75,11 @@ def test_any_ended_run_can_be_recorded(services: Services, tmp_path: Path, capsy
     assert main(["record", run, "--home", home, "--out", str(tmp_path / "no" / "x")]) == 1
 
 
+def test_of_a_run_in_which_nothing_was_right_every_group_is_all_wrong(services: Services) -> None:
+    run = next(one["run"] for one in services.demo.open() if one["name"] == "dead")
+    assert {group.kind for group in services.reader.completions(run) if group.phase == "train"} == {"all_wrong"}
+
+
 def test_a_run_too_large_for_a_file_is_refused_with_what_would_do(
     services: Services, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from storage import models as m
 from storage import pack as packing
 from storage import portable, retention, runs, samples
 from storage.explore import Explorer, SampleFilter
-from storage.kinds import kind_of
+from storage.kinds import agreed, kind_of
 from storage.pack import pack, pack_ended
 from storage.reader import run_key
 from storage.records import Completion, Generation, Group, RunState, StoredGroup
@@ -525,6 +525,13 @@ def test_a_run_without_some_of_its_texts_goes_through_its_file(fresh: Store, tmp
 @pytest.mark.parametrize("totals", [[math.nan, 1.0, 1.0], [math.nan, 0.0, 0.0], [math.nan, None, 1.0], [math.nan] * 3])
 def test_a_group_with_a_nan_is_live_wherever_it_stands(totals: list[float | None], order: list[int]) -> None:
     assert kind_of([totals[n] for n in order], 0.0, 1.0) == "live"
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (math.inf, -math.inf)])
+def test_while_a_run_reached_one_total_only_the_right_answers_tell_the_kind(low: float, high: float) -> None:
+    told = [kind_of([0.0, 0.0], low, high, agreed(2, *judged)) for judged in ((2, 0), (2, 2), (2, 1), (1, 0), (0, 0))]
+    assert told == ["all_wrong", "all_right", "tied", "tied", "tied"]
+    assert kind_of([0.0, 0.0], 0.0, 1.0, True) == "all_wrong"  # where the ends are known they decide
 
 
 @pytest.mark.parametrize(
