@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from backend.diagnosis.base import Reading, Rule
 from backend.diagnosis.engine import Engine, replay, run
-from backend.diagnosis.headline import STATES, headline
+from backend.diagnosis.headline import headline
 from backend.diagnosis.records import Facts, Records
 from backend.diagnosis.rules import find_rules
+from backend.diagnosis.sentence import STATES
 from backend.text import Text
 from storage.records import Evaluation
 from tests.unit.diagnosis_runs import constant, made, ramp, watched
