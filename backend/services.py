@@ -21,7 +21,7 @@ from backend.evaluation.service import EvaluationService
 from backend.exporting.service import ExportService
 from backend.lab.service import LabService
 from backend.opening import open_database
-from backend.processes import launcher, worker_log
+from backend.processes import devices, launcher, worker_log
 from backend.processes.reconcile import reconcile
 from backend.samples.service import SampleService
 from backend.settings import Settings
@@ -77,7 +77,7 @@ class Services:
 
         values = config.merge(config.load_preset(preset) if preset else None, None, raw)
         measured = step_seconds(self.reader, values)
-        home, here = self.settings.home, device.facts()
+        home, here = self.settings.home, devices.facts(self.settings)
         return config.check(values, home=home, device=here, step_seconds=measured, run_dir=run_dir)
 
     def schema(self) -> dict[str, Any]:

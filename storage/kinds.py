@@ -26,7 +26,7 @@ def kind_of(totals: Sequence[float | None], low: float, high: float, right: bool
 
     all_right: dead at the highest; all_wrong: dead at the lowest; tied: dead in between, or without any scored
     completion. A NaN among them: live, whatever stands before it. While lowest and highest are the same (or unknown:
-    inf and -inf), `right` decides: every answer is right (True), wrong (False), or neither is known of all (None: tied).
+    inf and -inf), `right` decides: every answer is right (True), every one wrong (False), or neither (None: tied).
     """
     scored = [t for t in totals if t is not None]
     if any(t != t for t in scored) or (scored and not near(min(scored), max(scored))):

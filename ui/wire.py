@@ -70,8 +70,8 @@ class Call:
         if value is None or not low <= value <= high:
             raise BadRequest(
                 Text(
-                    en=f"{name}={raw!r} is not a whole number from {low} to {high}.",
-                    ko=f"{name}={raw!r}: {low}에서 {high} 사이의 정수여야 합니다.",
+                    en=f"{name}={raw!r:.200} is not a whole number from {low} to {high}.",
+                    ko=f"{name}={raw!r:.200}: {low}에서 {high} 사이의 정수여야 합니다.",
                 )
             )
         return value

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend import config
 from backend.cli.output import Output, duration
-from backend.device import facts
+from backend.processes import devices
 from backend.settings import Settings
 
 
@@ -22,7 +22,8 @@ def values_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def check(args: argparse.Namespace, out: Output) -> int:
     """Exit code 2 when a rule is broken; the answer is the same document either way."""
-    checked = config.check(values_of(args), home=Settings.from_environment(args.home).home, device=facts())
+    settings = Settings.from_environment(args.home)
+    checked = config.check(values_of(args), home=settings.home, device=devices.facts(settings))
     document = checked.to_json("en")
     out.answer(document, list(_lines(document)))
     return 0 if checked.ok else 2

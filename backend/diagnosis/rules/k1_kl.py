@@ -72,6 +72,7 @@ RULE = Rule(
     title=Text("The model drifts from its reference", "기준 모델에서 멀어지고 있습니다"),
     severity="warn",
     means="doubtful",
+    symptoms=("D1",),  # what drifts away gets worse at the task
     check=check,
     trend=True,
 )
