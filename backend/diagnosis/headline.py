@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from backend.diagnosis.base import SEVERITIES, Finding
+from backend.diagnosis.base import Finding
 from backend.diagnosis.engine import Engine
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules._kinds import dead
@@ -87,7 +87,7 @@ def _task(window: Window) -> Task | None:
 
 def _judge(seen: Seen) -> tuple[State, Finding | None]:
     found, task, held_out = seen.found, seen.task, seen.held_out
-    broken = seen.first("broken", SEVERITIES)
+    broken = seen.first("broken", GRAVE)
     if broken is not None:
         return "broken", broken
     doubt, stalled = seen.first("doubtful", GRAVE), seen.first("stalled")

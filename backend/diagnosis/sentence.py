@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from backend.diagnosis.base import SEVERITIES, Finding
+from backend.diagnosis.base import SEVERITIES, SPEAKS, Finding
 from backend.headline import Gain, HeldOut, number, signed
 from backend.text import Text
 
@@ -105,7 +105,7 @@ def sentence(seen: Seen, state: State, because: Finding | None, ended: bool) -> 
         (
             f
             for f in seen.standing
-            if f is not because and f.rule.means in ("stalled", "doubtful") and not (by_task and f.rule.id == FLAT_RULE)
+            if f is not because and f.rule.means in SPEAKS and not (by_task and f.rule.id == FLAT_RULE)
         ),
         None,
     )

@@ -106,6 +106,14 @@ def test_the_last_look_during_training_counts_while_there_is_none_after() -> Non
     assert said(noisy(0.5, 0.5, 60, 0.1), evaluations=looks)["held_out"]["after"] == 0.7
 
 
+def test_what_breaks_only_a_part_of_the_rows_is_a_but() -> None:
+    """A fifth of the rows without a ground truth: the rest teaches (docs/diagnosis.md, R2)."""
+    found = said(noisy(0.3, 0.8, 60), rule("broken", "warn", id="R2"))
+    assert found["state"] == "learning"
+    assert found["text"]["en"].endswith("But: broken thing.")
+    assert said(noisy(0.3, 0.8, 60), rule("broken", "stop", id="R2"))["state"] == "broken"
+
+
 def test_a_grave_doubt_makes_a_rising_reward_no_learning_and_a_warning_only_a_but() -> None:
     grave = said(noisy(0.3, 0.8, 60), rule("doubtful", "critical", id="A2"))
     assert (grave["state"], grave["because"]) == ("not_learning", "A2")
@@ -291,7 +299,7 @@ def test_it_agrees_with_the_findings_whatever_they_are(rewards, means, severity,
     assert found["because"] is None or found["because"] in ids
     assert found["text"]["en"].endswith(".")
     assert "nan" not in found["text"]["en"]
-    if fires and rewards and means == "broken":
-        assert found["state"] == "broken"
+    grave = severity in ("stop", "critical")
+    assert (found["state"] == "broken") == bool(fires and rewards and means == "broken" and grave)
     if found["state"] in ("learning", "learning_slowly"):
-        assert not (fires and rewards and means == "doubtful" and severity in ("stop", "critical"))
+        assert not (fires and rewards and means == "doubtful" and grave)

@@ -68,7 +68,7 @@ def _reason(group: Sampled) -> str | None:
 RULE = Rule(
     id="R2",
     name="gold",
-    title=Text("There is no ground truth to compare with", "비교할 정답이 없습니다"),
+    title=Text("Ground truth is missing", "정답이 빠져 있습니다"),
     severity="stop",
     means="broken",
     check=check,
