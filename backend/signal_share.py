@@ -53,10 +53,11 @@ class SignalCount:
     all_wrong: int = 0
     tied: int = 0
 
-    def add(self, totals: Sequence[float | None]) -> GroupKind:
-        """Count one group; `totals` has None for a completion that no reward applied to. Returns its kind."""
+    def add(self, totals: Sequence[float | None], right: bool | None = None) -> GroupKind:
+        """Count one group; `totals` has None for a completion that no reward applied to. Returns its kind
+        (storage.kinds.kind_of, which says what `right` is for)."""
         self.extremes.see(totals)
-        kind = kind_of(totals, self.extremes.low, self.extremes.high)
+        kind = kind_of(totals, self.extremes.low, self.extremes.high, right)
         self.count(kind)
         return kind
 

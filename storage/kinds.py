@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from storage.records import GroupKind
+from storage.records import Completion, GroupKind
 
 # Totals are sums of a few float32 rewards: closer than this they are the same reward.
 TOLERANCE = 1e-6
@@ -43,6 +43,12 @@ def kind_of(totals: Sequence[float | None], low: float, high: float, right: bool
 def agreed(size: int, known: int, solved: int) -> bool | None:
     """Of a group's `size` answers, of which `known` could be judged: all right, all wrong, or neither (None)."""
     return None if not size or known < size or 0 < solved < size else solved == size
+
+
+def agree(completions: Sequence[Completion]) -> bool | None:
+    """`agreed` of a group's completions."""
+    judged = [c.correct for c in completions if c.correct is not None]
+    return agreed(len(completions), len(judged), sum(judged))
 
 
 def deciding(names: Sequence[str]) -> int | None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select
 from storage import models as m
 from storage.blocks import FAST, Packed, encode
 from storage.frames import Level
-from storage.kinds import KINDS, agreed, kind_of
+from storage.kinds import KINDS, agree, kind_of
 from storage.records import Completion, Generation, Group, GroupKind
 
 ADD_GROUPS = insert(m.sample_group).returning(m.sample_group.c.id, sort_by_parameter_order=True)
@@ -67,8 +67,7 @@ def summary(completions: Sequence[Completion], kind: GroupKind | None) -> dict[s
     judged = [c.correct for c in completions if c.correct is not None]
     totals = [float(c.total) for c in completions if c.total is not None and c.total == c.total]
     if kind is None:
-        right = agreed(len(completions), len(judged), sum(judged))
-        kind = kind_of([c.total for c in completions], float("inf"), float("-inf"), right)
+        kind = kind_of([c.total for c in completions], float("inf"), float("-inf"), agree(completions))
     return {
         "kind": KINDS.index(kind), "size": len(completions), "known": len(judged), "solved": sum(judged),
         "truncated": len(cut), "tokens": sum(c.tokens for c in completions),

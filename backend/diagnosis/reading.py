@@ -37,7 +37,7 @@ from storage.records import (
 MOST_POINTS = 20_000  # of a curve; longer ones are thinned with their peaks kept
 EVENTS_AT_ONCE = 500
 OWN_RESULT = "diagnosis"
-# Of a long run the oldest and the newest groups stay in memory: as many as in backend.workers.diagnose.
+# Of a long run the oldest and the newest groups stay in memory, here and beside its training (workers.diagnose).
 MOST_GROUPS, FIRST_GROUPS = 20_000, 1_000
 NEWEST = 2_048  # groups whose texts stay; rules look for texts in the window and in 16 completions before it
 # Of groups in files from before these columns; the rules count for themselves.
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 def from_storage(reader: Reader, run: Run, models_dir: Path | None = None) -> Records:
     """Everything that still holds of a stored run, its texts too. A second for about 10,000 completions."""
-    records = _but_groups(reader, run, models_dir)
+    records = without_groups(reader, run, models_dir)
     for group in reader.completions(run.id):
         records.add_stored(group)
     return records
@@ -57,7 +57,7 @@ def from_storage(reader: Reader, run: Run, models_dir: Path | None = None) -> Re
 def diagnose(reader: Reader, run: Run, models_dir: Path | None = None) -> dict[str, Any]:
     """What report.diagnose says of it. The groups come in as the steps are asked about, and of a long run the middle is
     forgotten as the worker forgets it: never more than MOST_GROUPS are held, and the texts of the newest of them."""
-    records = _but_groups(reader, run, models_dir)
+    records = without_groups(reader, run, models_dir)
     rules = find_rules() if records.facts.kind not in OTHER_KINDS else ()
     engine = replay_stored(records, rules, reader.completions(run.id), run.state.ended)
     return report_of(engine, run.id, run.state.ended)
@@ -104,7 +104,8 @@ def _lighten(groups: list[Sampled], done: int, step: int) -> int:
     return done
 
 
-def _but_groups(reader: Reader, run: Run, models_dir: Path | None) -> Records:
+def without_groups(reader: Reader, run: Run, models_dir: Path | None) -> Records:
+    """Everything that still holds of a stored run but its groups, for `replay_stored`."""
     facts = facts_of(run.config, run.reward_names, run.total_steps, models_dir)
     records = Records(facts, reason=run.reason, ended=run.state.ended, state=run.state.value)
     _, curves = reader.history(run.id, MOST_POINTS)

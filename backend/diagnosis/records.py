@@ -13,6 +13,7 @@ import numpy as np
 
 from backend.diagnosis.base import Ref
 from backend.signal_share import Extremes, SignalCount
+from storage.kinds import agree
 from storage.records import Completion, Evaluation, EvaluationItem, Event, Generation, Group, StoredGroup
 
 WINDOW_STEPS = 10
@@ -148,7 +149,7 @@ class Records:
         for place, group in enumerate(groups, first):
             if not group.completions:
                 continue  # it says nothing
-            kind = SignalCount(self.extremes).add([c.total for c in group.completions])
+            kind = SignalCount(self.extremes).add([c.total for c in group.completions], agree(group.completions))
             unique = _different(group)
             self.groups.append(
                 Sampled(

@@ -12,7 +12,7 @@ from backend.rewards.task import full_score
 from backend.rewards.verdict import Verdict
 from backend.signal_share import Extremes, SignalCount
 from backend.workers.reward_calls import weighted_total
-from storage.kinds import agreed, is_correct, kind_of
+from storage.kinds import agree, is_correct, kind_of
 from storage.records import Completion, Generation, Group, PromptFormat
 
 PROMPT_ID = "prompt_id"
@@ -98,8 +98,7 @@ def generation_record(
             totals = [c.total for c in members]
             if phase == "train":
                 extremes.see(totals)
-            judged = [c.correct for c in members if c.correct is not None]
-            kind = kind_of(totals, extremes.low, extremes.high, agreed(len(members), len(judged), sum(judged)))
+            kind = kind_of(totals, extremes.low, extremes.high, agree(members))
         groups.append(Group(str(row[PROMPT_ID]), text, prompt_format, truth, tuple(members), kind))
     return Generation(step, phase, reward_names, tuple(groups))
 

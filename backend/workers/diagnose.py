@@ -16,9 +16,9 @@ from typing import Any
 
 from backend import views
 from backend.diagnosis.base import SEVERITIES, Finding, Rule
-from backend.diagnosis.engine import Engine, replay_steps, run
+from backend.diagnosis.engine import Engine
 from backend.diagnosis.facts import facts_of
-from backend.diagnosis.reading import OWN_RESULT, from_storage
+from backend.diagnosis.reading import FIRST_GROUPS, MOST_GROUPS, OWN_RESULT, replay_stored, without_groups
 from backend.diagnosis.records import Records
 from backend.diagnosis.report import report_of
 from backend.diagnosis.rules import find_rules
@@ -36,7 +36,6 @@ FREE_S = 2.0  # of a core, before that share is looked at
 MOST_WAITING = 64  # completed steps that may wait for the rules; of more only the newest is asked about
 STORE_S, STORE_QUIET_S = 1.0, 10.0  # between two reports: where a finding changed, where only the numbers did
 CLOSE_S = 8.0  # that the end of a run waits for the last report
-MOST_GROUPS, FIRST_GROUPS = 20_000, 1_000  # of a long run the oldest and the newest groups stay in memory
 MOST_FAULTS = 5
 
 Told = Callable[[str, Any], None]
@@ -174,27 +173,26 @@ class Diagnosis:
         job = self._job
         names = reward_names or job.run.reward_names
         facts = facts_of(job.config.to_dict(), names, total_steps or job.run.total_steps, job.settings.models_dir)
+        records, reader = Records(facts), Reader(job.db)
         if job.run.attempt > 1:
-            records = self._before()
+            records = self._before(reader)
             records.facts = facts
             records.cut(after)
-        else:
-            records = Records(facts)
-        self._engine = Engine(records, self._rules)
         if after:
-            run(self._engine, replay_steps(records))
+            groups = (group for group in reader.completions(job.run.id) if group.step <= after)
+            self._engine = replay_stored(records, self._rules, groups, ended=False)
             self._told = len(self._engine.transitions)  # they were told when they happened
         else:
+            self._engine = Engine(records, self._rules)
             self._engine.start()
         self._seen = self._asked = after
         held, self._held = self._held, []
         for kind, what in held:
             self._add(self._engine, kind, what, False)
 
-    def _before(self) -> Records:
-        """What earlier attempts have recorded and still holds."""
-        reader = Reader(self._job.db)
-        records = from_storage(reader, self._job.run, self._job.settings.models_dir)
+    def _before(self, reader: Reader) -> Records:
+        """What earlier attempts have recorded and still holds, but for their groups."""
+        records = without_groups(reader, self._job.run, self._job.settings.models_dir)
         records.events = [event for event in records.events if event.at < self._since]
         records.ended, records.reason, records.state = False, None, "running"
         return records

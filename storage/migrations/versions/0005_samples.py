@@ -14,7 +14,7 @@ from alembic import op
 
 from storage.blocks import encode
 from storage.columns import ExactFloat, ExactText, JsonText, Key, PackedJson, PackedText
-from storage.kinds import agreed, deciding, is_correct, kind_of
+from storage.kinds import agree, deciding, is_correct, kind_of
 from storage.records import Completion, Group
 from storage.sampled import digest, row_of, summary
 
@@ -148,9 +148,7 @@ def _copy(connection: sa.Connection, prompt: sa.Table, group: sa.Table, block: s
                     keys[name] = connection.execute(add_prompt, values).scalar_one()
                 here = run, row.attempt, row.phase, row.step
                 place = places[here] = places.get(here, -1) + 1
-                judged = [c.correct for c in completions if c.correct is not None]
-                right = agreed(len(completions), len(judged), sum(judged))
-                kind = kind_of([c.total for c in completions], *ends[run], right)
+                kind = kind_of([c.total for c in completions], *ends[run], agree(completions))
                 groups.append(
                     {
                         "id": row.id, "run_key": run, "attempt": row.attempt, "step": row.step, "phase": row.phase,
