@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, not_, select
@@ -39,6 +39,7 @@ __all__ = [
 
 T = TypeVar("T")
 TRAIN = "train"
+STEPS_AT_ONCE = 500  # in one statement
 
 
 class Explorer:
@@ -112,6 +113,19 @@ class Explorer:
     def at(self, run_id: str, step: int, place: int, phase: str = TRAIN) -> StoredGroup | None:
         """The group at a place of a step, which is how a finding names it."""
         return self._one(run_id, lambda c: (c.step == step) & (c.place == place) & (c.phase == phase))
+
+    def ids(self, run_id: str, steps: Iterable[int]) -> dict[tuple[int, int], int]:
+        """(step, place) -> id of the groups of training of these steps."""
+
+        def read(connection: Connection, key: int) -> dict[tuple[int, int], int]:
+            c = m.sample_group.c
+            live = live_rows(limits_of(connection, key), c.attempt, c.phase, c.step)
+            mine = select(c.step, c.place, c.id).where(c.run_key == key, c.phase == TRAIN, live).order_by(c.id)
+            wanted = sorted(set(steps))
+            parts = (wanted[at : at + STEPS_AT_ONCE] for at in range(0, len(wanted), STEPS_AT_ONCE))
+            return {(s, p): i for part in parts for s, p, i in connection.execute(mine.where(c.step.in_(part)))}
+
+        return self._with(run_id, {}, read)
 
     def neighbours(self, run_id: str, group_id: int) -> tuple[int | None, int | None]:
         """The ids of the groups before and after one, of the same phase; None at an end."""

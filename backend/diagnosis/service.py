@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from backend.diagnosis.reading import OWN_RESULT, diagnose
 from backend.diagnosis.report import readable, standing
 from storage.explore import Explorer
-from storage.records import Run, RunState
+from storage.records import Run
 from storage.results import put_result
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 PATIENCE_S = 1.5
 MOST_WAITING = 8  # runs whose diagnosis waits for the one thread
-KEPT = 500  # row ids of samples, and runs whose diagnosis failed
 # Verdicts of the sentence before there were diagnoses, by which older pages colour it.
 VERDICTS = {"learning": "learning", "learning_slowly": "learning", "not_learning": "falling", "broken": "falling"}
 
@@ -38,7 +37,6 @@ class DiagnosisService:
         self._making: dict[str, threading.Event] = {}
         self._turn = threading.Lock()
         self._failed: dict[str, int] = {}  # run -> attempt whose records could not be judged
-        self._ids: dict[tuple[str, int, int, int], int | None] = {}
 
     # --- reading ---
 
@@ -138,23 +136,14 @@ class DiagnosisService:
     # --- samples ---
 
     def _located(self, run: Run, report: Mapping[str, Any]) -> dict[str, Any]:
-        """The report with the row id of each sample's group."""
+        """The report with the row id of each sample's group; None for one that is gone, or not written yet."""
+        steps = {sample["step"] for finding in report["findings"] for sample in finding["samples"]}
+        ids = self._explorer.ids(run.id, steps)
         findings = []
         for finding in report["findings"]:
-            samples = [{**one, "id": self._id(run, one["step"], one["group"])} for one in finding["samples"]]
+            samples = [{**one, "id": ids.get((one["step"], one["group"]))} for one in finding["samples"]]
             findings.append({**finding, "samples": samples})
         return {**report, "findings": findings, "pending": False, "going": not run.state.ended}
-
-    def _id(self, run: Run, step: int, place: int) -> int | None:
-        key = (run.id, run.attempt, step, place)
-        if key not in self._ids:
-            found = self._explorer.at(run.id, step, place)
-            if found is None and run.state is RunState.RUNNING:
-                return None  # it may not be written yet
-            if len(self._ids) >= KEPT:
-                self._ids.clear()
-            self._ids[key] = None if found is None else found.id
-        return self._ids[key]
 
 
 def in_english(report: Mapping[str, Any]) -> dict[str, Any]:

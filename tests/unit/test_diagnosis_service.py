@@ -16,9 +16,10 @@ from storage.db import Database, migrate
 from storage.portable import load
 from storage.reader import Reader
 from storage.results import put_result
-from storage.runs import begin_attempt
+from storage.runs import begin_attempt, delete_run
 
 RECORDED = PROJECT / "configs" / "recordings" / "dead.jsonl.gz"
+OTHER = RECORDED.with_name("hacked.jsonl.gz")
 
 
 @pytest.fixture
@@ -28,6 +29,16 @@ def services(tmp_path: Path) -> Any:
     db = Database(settings.database_url)
     reader = Reader(db)
     return SimpleNamespace(settings=settings, db=db, reader=reader, get=reader.run, run=load(db, RECORDED))
+
+
+def lead_to_their_groups(services: Any, report: dict[str, Any]) -> None:
+    samples = [one for found in report["findings"] for one in found["samples"]]
+    groups = {g.id: g for g in services.reader.groups(services.run, limit=1000)}
+    assert samples
+    for one in samples:
+        group = groups[one["id"]]
+        place = sorted(g.id for g in groups.values() if g.step == group.step).index(group.id)
+        assert (group.step, place) == (one["step"], one["group"])
 
 
 def test_a_report_is_made_once_and_stored_with_the_ids_of_its_samples(
@@ -41,13 +52,7 @@ def test_a_report_is_made_once_and_stored_with_the_ids_of_its_samples(
     assert first["pending"] is False
     assert DiagnosisService(services).report(services.run) == first
     assert len(made) == 1
-    samples = [one for found in first["findings"] for one in found["samples"]]
-    groups = {g.id: g for g in services.reader.groups(services.run, limit=1000)}
-    assert samples
-    for one in samples:
-        group = groups[one["id"]]
-        place = sorted(g.id for g in groups.values() if g.step == group.step).index(group.id)
-        assert (group.step, place) == (one["step"], one["group"])
+    lead_to_their_groups(services, first)
     counted = asked.count(services.get(services.run))
     assert counted is not None
     assert counted >= 1
@@ -55,6 +60,15 @@ def test_a_report_is_made_once_and_stored_with_the_ids_of_its_samples(
     assert headline is not None
     assert headline["state"] == "not_learning"
     assert headline["step"] == 60
+
+
+def test_samples_of_a_run_that_was_deleted_and_taken_in_again_are_the_new_ones(services: Any) -> None:
+    asked = DiagnosisService(services)
+    lead_to_their_groups(services, asked.report(services.run, wait_s=60))
+    assert delete_run(services.db, services.run)
+    load(services.db, OTHER)  # so that the groups get other ids
+    assert load(services.db, RECORDED) == services.run
+    lead_to_their_groups(services, asked.report(services.run, wait_s=60))
 
 
 def test_a_page_waits_for_a_bounded_while(services: Any, monkeypatch: pytest.MonkeyPatch) -> None:
