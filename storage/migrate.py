@@ -6,11 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.engine import URL
@@ -18,6 +15,10 @@ from sqlalchemy.exc import DatabaseError as SqlDatabaseError
 
 from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
 from storage.sqlite import READ, file_of, make_engine, make_url, module
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
 
 SCRIPTS = Path(__file__).with_name("migrations")
 ADVISORY_LOCK = 0x6772706F  # 'grpo'
@@ -31,29 +32,56 @@ def migrate(address: str, scripts: Path = SCRIPTS) -> str:
     """
     url = make_url(address)
     path = file_of(url)
-    config = Config()
-    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-    directory = ScriptDirectory.from_config(config)
     if path is not None:
         _require_writable(path)
     engine = make_engine(url)
     try:
-        head = directory.get_current_head()
         fresh = path is not None and not path.exists()
-        if fresh or _revision(engine, directory, url) != head:
-            with _one_at_a_time(engine, path):
-                current = _revision(engine, directory, url)
-                if current != head:
-                    _upgrade(engine, config, path, current)
-        return str(head)
+        # Every command and every run comes by here, nearly always with nothing to do: Alembic takes .2 s to import.
+        if not fresh and (head := newest(scripts)) is not None and _noted(engine) == head:
+            return head
+        return _bring(engine, url, path, scripts, fresh)
     except (SqlDatabaseError, module().DatabaseError) as error:
         raise _in_words(error, url) from error
     finally:
         engine.dispose()
 
 
+def newest(scripts: Path = SCRIPTS) -> str | None:
+    """The revision that the scripts lead to, which their names begin with; None where there are none."""
+    numbers = [path.name[:4] for path in (scripts / "versions").glob("[0-9][0-9][0-9][0-9]*.py")]
+    return max(numbers, default=None)
+
+
+def _noted(engine: Engine) -> str | None:
+    """What the database says of itself, None where it says nothing, or not one thing."""
+    with engine.connect().execution_options(**{READ: True}) as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    return found[0] if len(found) == 1 else None
+
+
+def _bring(engine: Engine, url: URL, path: Path | None, scripts: Path, fresh: bool) -> str:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    directory = ScriptDirectory.from_config(config)
+    head = directory.get_current_head()
+    if fresh or _revision(engine, directory, url) != head:
+        with _one_at_a_time(engine, path):
+            current = _revision(engine, directory, url)
+            if current != head:
+                _upgrade(engine, config, path, current)
+    return str(head)
+
+
 def _revision(engine: Engine, directory: ScriptDirectory, url: URL) -> str | None:
     """The schema's revision, None for an empty database; refuses one that this version does not know."""
+    from alembic.runtime.migration import MigrationContext
+
     with engine.connect().execution_options(**{READ: True}) as connection:
         current = MigrationContext.configure(connection).get_current_revision()
         tables = [] if current else inspect(connection).get_table_names()
@@ -105,6 +133,8 @@ def _one_at_a_time(engine: Engine, path: Path | None) -> Iterator[None]:
 
 
 def _upgrade(engine: Engine, config: Config, path: Path | None, current: str | None) -> None:
+    from alembic import command
+
     copy = None
     if path is not None and current is not None:
         copy = _backup(engine, path, current)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, stdtrit
 
 from backend.diagnosis.base import Level
+from backend.headline import student
 
 FIRE_SURE = 0.99
 CLEAR_SURE = 0.9
@@ -22,6 +22,8 @@ def above(hits: float, n: float, threshold: float) -> float:
         return 1.0
     if threshold >= 1:
         return 0.0
+    from scipy.special import betainc  # a third of a second of CPU, which no start need wait for
+
     return float(1.0 - betainc(hits + 0.5, n - hits + 0.5, threshold))
 
 
@@ -77,7 +79,7 @@ def mean(values: Sequence[float]) -> Estimate | None:
     if n < 2:
         return None
     error = float(array.std(ddof=1)) / math.sqrt(n)
-    return Estimate(float(array.mean()), float(stdtrit(n - 1, 0.975)) * error, n)
+    return Estimate(float(array.mean()), student(0.975, n - 1) * error, n)
 
 
 def change(first: Sequence[float], last: Sequence[float], sure: float = 0.95) -> Estimate | None:
@@ -91,7 +93,7 @@ def change(first: Sequence[float], last: Sequence[float], sure: float = 0.95) ->
         return Estimate(difference, 0.0, len(a) + len(b))
     share = va / (va + vb)  # of a in the variance; squares of the variances themselves may under- or overflow
     df = 1 / (share**2 / (len(a) - 1) + (1 - share) ** 2 / (len(b) - 1))
-    return Estimate(difference, float(stdtrit(df, (1 + sure) / 2)) * math.sqrt(va + vb), len(a) + len(b))
+    return Estimate(difference, student((1 + sure) / 2, df) * math.sqrt(va + vb), len(a) + len(b))
 
 
 def slope(values: Sequence[float]) -> Estimate | None:
@@ -115,4 +117,4 @@ def slope(values: Sequence[float]) -> Estimate | None:
     r = max(0.0, min(0.95, float((rest[1:] * rest[:-1]).sum()) / total))
     effective = max(4.0, n * (1 - r) / (1 + r))
     error = math.sqrt(total / (n - 2) / spread * n / effective)
-    return Estimate(b, float(stdtrit(max(2.0, effective - 2), 0.975)) * error, n)
+    return Estimate(b, student(0.975, max(2.0, effective - 2)) * error, n)

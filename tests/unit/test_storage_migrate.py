@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from storage.db import Database, migrate
 from storage.errors import DatabaseForeign, DatabaseTooNew, DatabaseUnwritable, MigrationFailed
-from storage.migrate import SCRIPTS
+from storage.migrate import SCRIPTS, newest
 from storage.models import metadata
 from storage.reader import Reader
 from storage.records import Completion, EvaluationItem, Generation, Group
@@ -50,6 +52,24 @@ def upgrade():
     op.execute("CREATE TABLE extra (id INTEGER PRIMARY KEY)")
     op.execute("DELETE FROM parent WHERE id = 1")
 """
+
+
+def test_what_the_names_of_the_scripts_say_is_where_they_lead() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    assert newest() == ScriptDirectory.from_config(config).get_current_head()
+
+
+def test_a_database_of_today_is_opened_without_alembic(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'studio.db'}"
+    code = "import sys; from storage.db import migrate; migrate(sys.argv[1]); print('alembic' in sys.modules)"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code, url], cwd=PROJECT, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said == ["True\n", "False\n"]
 
 
 def scripts(folder: Path, *versions: str) -> Path:
