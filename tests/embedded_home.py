@@ -61,7 +61,13 @@ def _own() -> Path:
 def _train(home: Path) -> str:
     command = [sys.executable, "-m", "backend", "train", "--preset", "quickstart", "--wait", "--json"]
     done = subprocess.run(
-        [*command, "--home", str(home)], cwd=PROJECT, capture_output=True, text=True, timeout=1400, check=False
+        [*command, "--home", str(home)],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=1400,
+        check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},  # two, beside the other lanes, wait for each other
     )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     run = json.loads(done.stdout)
