@@ -118,14 +118,14 @@ def test_many_threads_share_the_pool(pool: Pool) -> None:
     found: dict[int, list[int]] = {}
 
     def work(number: int) -> None:
-        results = pool.map(f"{HERE}:add", [{"a": number, "b": n} for n in range(100)], 5.0)
+        results = pool.map(f"{HERE}:add", [{"a": number, "b": n} for n in range(100)], 60.0)
         found[number] = [result.value for result in results]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(300)
     assert found == {number: [number + n for n in range(100)] for number in range(8)}
 
 
