@@ -135,6 +135,14 @@ def gone(process: psutil.Process) -> bool:
     return True
 
 
+def ended(pid: int) -> bool:
+    """The same of a process that may have ended before it is looked for."""
+    try:
+        return gone(psutil.Process(pid))
+    except psutil.NoSuchProcess:
+        return True
+
+
 def all_gone(processes: Iterable[psutil.Process], timeout: float = 10.0) -> None:
     listed = list(processes)
     wait_for(lambda: all(gone(process) for process in listed), timeout, what=f"{listed} to be gone")

@@ -23,7 +23,7 @@ from backend.errors import NotFound, Refused
 from backend.estimate import DeviceFacts
 from backend.settings import PROJECT
 from tests.chat_support import GREEDY, ROWS, ChatHome, answers, greedy, kinds, only
-from tests.process.harness import gone
+from tests.process.harness import ended
 from tests.support import wait_for
 
 LONG = {"temperature": 1.5, "max_new_tokens": 200, "n": 16}
@@ -242,10 +242,10 @@ def test_it_ends_with_the_server(home: ChatHome, after: str) -> None:
         [sys.executable, "-c", code], cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
-        child = psutil.Process(int(server.stdout.readline()))
+        pid = int(server.stdout.readline())
         if "close" not in after:
             server.kill()
-        wait_for(lambda: gone(child), 10, what="the chat process to end")
+        wait_for(lambda: ended(pid), 10, what="the chat process to end")
         assert server.stdin is not None
         server.stdin.close()
 
