@@ -12,12 +12,11 @@ from pydantic import ValidationError
 from backend import models, views
 from backend import rewards as registry
 from backend.config.batch import batch_plan
-from backend.config.schema import RunConfig
+from backend.config.schema import FIELDS, RunConfig
 from backend.diagnosis.records import Facts
 from backend.errors import StudioError
 from backend.rewards.task import full_score, task_index
 
-FIELDS = frozenset(RunConfig.model_fields)
 NO_WARMUP = frozenset({"constant", "reduce_lr_on_plateau", "greedy"})  # schedules that know no warm-up
 
 

@@ -144,7 +144,3 @@ def test_of_a_long_run_the_middle_is_forgotten_as_beside_its_training(
     assert back["findings"] == live["findings"]
     assert back["headline"] == live["headline"]
     assert back["transitions"] == live["transitions"]
-
-
-def test_both_keep_as_much() -> None:
-    assert (reading.MOST_GROUPS, reading.FIRST_GROUPS) == (worker.MOST_GROUPS, worker.FIRST_GROUPS)

@@ -7,14 +7,10 @@ from typing import Any
 
 from backend.diagnosis.base import Change
 from backend.diagnosis.records import Facts
-from backend.diagnosis.rules._accepted import accepted, settings
+from backend.diagnosis.rules._accepted import accepted as offer
+from backend.diagnosis.rules._accepted import settings
 
 __all__ = ["first", "offer", "other_difficulty", "probe", "settings", "warm_up"]
-
-
-def offer(facts: Facts, values: Mapping[str, Any]) -> tuple[Change, ...]:
-    """The changes to `values`, in one piece; none where a run with them would be refused, or nothing would change."""
-    return accepted(facts, values)
 
 
 def first(facts: Facts, *tried: Mapping[str, Any]) -> tuple[Change, ...]:
