@@ -34,6 +34,7 @@ FLAGS = [
     "--no-first-run",
 ]
 ENDED = {"succeeded", "failed", "stopped", "lost"}
+SLOW = "GRPO_STUDIO_TESTS_SLOW"  # N: pages with 1/N of the CPU, N x 50 ms of network; shows tests that hope to be early
 
 
 class Server:
@@ -151,6 +152,11 @@ def open_page(browser: Browser, **options: Any) -> Page:
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-US"} | options)
     context.set_default_timeout(60_000)
     page = context.new_page()
+    if slow := float(os.environ.get(SLOW, 0)):
+        tools = context.new_cdp_session(page)
+        tools.send("Emulation.setCPUThrottlingRate", {"rate": slow})
+        network = {"offline": False, "latency": 50 * slow, "downloadThroughput": -1, "uploadThroughput": -1}
+        tools.send("Network.emulateNetworkConditions", network)
     page.watched = Watched(page)  # type: ignore[attr-defined]
     return page
 
