@@ -1,4 +1,5 @@
-"""One server with the fake worker and a home of its own; pages that fail on any error or foreign request.
+"""One server with the fake worker and a home of its own; pages that fail on any error or foreign request. A test that
+fails tells what its pages and servers said.
 
 Package scope, not session: while Playwright is up the main thread has a running event loop, and no test elsewhere
 could call asyncio.run.
@@ -11,19 +12,22 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Playwright, expect, sync_playwright
 
 from scripts.browser import installed
 from tests.support import wait_for
 
+T = TypeVar("T")
 PROJECT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--no-sandbox",
@@ -34,7 +38,13 @@ FLAGS = [
     "--no-first-run",
 ]
 ENDED = {"succeeded", "failed", "stopped", "lost"}
+# What a page shows is waited for, not timed: the limit only ends a test that will never pass. Set here, once, so that a
+# file that runs alone waits as long as in the whole suite.
+expect.set_options(timeout=30_000)
 SLOW = "GRPO_STUDIO_TESTS_SLOW"  # N: pages with 1/N of the CPU, N x 50 ms of network; shows tests that hope to be early
+SHOWN = 40  # lines of a page's console and of a server's log, and of what it shows, when a test fails
+_pages: list[Page] = []  # of the test at hand
+_servers: list[Server] = []  # that are up
 
 
 class Server:
@@ -63,6 +73,8 @@ class Server:
             lines = self.log.read_text(encoding="utf-8")[before:].splitlines()
             return next((line for line in lines if line.startswith("http://")), None)
 
+        if self not in _servers:
+            _servers.append(self)
         self.opens_on = wait_for(printed, timeout=120, what="the server's address") or ""
         parts = urlsplit(self.opens_on)
         self.url, self.port = f"http://{parts.netloc}/", parts.port or 80
@@ -71,15 +83,17 @@ class Server:
     def stop(self) -> None:
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(20)
+            self.process.wait(60)
             self.process = None
+            if self in _servers:
+                _servers.remove(self)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON answer of an own route; an HTTP error fails the test with its words."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path.lstrip("/"), data=data, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error
@@ -132,15 +146,24 @@ class Watched:
     def __init__(self, page: Page) -> None:
         self.faults: list[str] = []
         self.requests: list[str] = []
+        self.said: deque[str] = deque(maxlen=SHOWN)
         self.expect_failures = False  # while a test takes the server away, failed requests are no fault
         page.on("pageerror", lambda error: self.faults.append(f"pageerror: {error}"))
         page.on("console", self._console)
         page.on("request", self._request)
+        page.on("requestfailed", lambda request: self.said.append(f"{request.method} {request.url}: {request.failure}"))
+        page.on("response", self._response)
+
+    def _response(self, response: Any) -> None:
+        if response.status >= 400:
+            self.said.append(f"{response.request.method} {response.url}: {response.status}")
 
     def _console(self, message: Any) -> None:
+        where = message.location.get("url", "")
+        self.said.append(f"console.{message.type}: {message.text} ({where})")
         lost = "Failed to load resource" in message.text or "ERR_" in message.text
         if message.type == "error" and not (self.expect_failures and lost):
-            self.faults.append(f"console: {message.text}")
+            self.faults.append(f"console: {message.text} ({where})")
 
     def _request(self, request: Any) -> None:
         self.requests.append(request.url)
@@ -158,13 +181,56 @@ def open_page(browser: Browser, **options: Any) -> Page:
         network = {"offline": False, "latency": 50 * slow, "downloadThroughput": -1, "uploadThroughput": -1}
         tools.send("Network.emulateNetworkConditions", network)
     page.watched = Watched(page)  # type: ignore[attr-defined]
+    _pages.append(page)
     return page
+
+
+def settled(read: Callable[[], T], wanted: T, timeout: float = 30) -> T:
+    """What `read` gives once it is `wanted`, or at last: for what no locator waits for, such as what is laid out anew
+    after the window has changed. The caller asserts, so that a difference is shown."""
+    deadline = time.monotonic() + timeout
+    while (found := read()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def leave(page: Page) -> None:
+    """Nothing asks any longer: before a test takes away what its page shows, whose next look would be a failure."""
+    page.goto("about:blank")
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     opened = open_page(browser)
     yield opened
-    faults = opened.watched.faults  # type: ignore[attr-defined]
+    opened.unroute_all(behavior="ignoreErrors")  # what a test answers itself may be asked for at this moment
     opened.context.close()
+    faults = opened.watched.faults  # type: ignore[attr-defined]
     assert not faults, "\n".join(faults)
+
+
+def told(page: Page) -> str:
+    """Where a page was, what it said and what it shows."""
+    watched: Watched = page.watched  # type: ignore[attr-defined]
+    try:
+        shows = "closed" if page.is_closed() else page.locator("body").inner_text(timeout=3000)
+    except Error as error:
+        shows = f"nothing can be read: {error.message}"
+    lines = [line for line in shows.splitlines() if line.strip()][: 2 * SHOWN]
+    return "\n".join([page.url, *watched.said, "faults:", *watched.faults, "shows:", *lines])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        for page in _pages:
+            report.sections.append(("page", told(page)))
+        for server in _servers:
+            lines = server.log.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN:]
+            report.sections.append((f"log of {server.url}", "\n".join(lines)))
+    if call.when == "teardown":
+        _pages.clear()
+    return report

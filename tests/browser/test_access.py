@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, settled
 
 # Each page, and each section of the Lab. `ready` is what stands there once the page has its data.
 PAGES = {
@@ -106,8 +106,6 @@ def opened(page: Page, server: Server, run: str, name: str, language: str = "en"
     page.goto(f"{server.url}?run={run}&{query.format(run=run)}&lang={language}&theme={theme}")
     page.locator(ready).first.wait_for()
     page.wait_for_function("() => !document.querySelector('.page-root .loading')?.checkVisibility()")
-    # What waits for the server is paler for a moment; contrast is that of what is there.
-    page.wait_for_function("() => !document.querySelector('.page-root [data-stale]')")
 
 
 def untranslated(english: list[str], korean: list[str], names: set[str]) -> list[str]:
@@ -119,7 +117,12 @@ def untranslated(english: list[str], korean: list[str], names: set[str]) -> list
 
 
 def serious(page: Page) -> list[str]:
-    """What axe-core calls serious or critical: labels, roles, contrast AA."""
+    """What axe-core calls serious or critical: labels, roles, contrast AA. Of what stands still: what waits for the
+    server, or fades in, is paler for a moment."""
+    page.wait_for_function(
+        "() => !document.querySelector('.page-root [data-stale]') "
+        "&& !document.getAnimations().some((one) => one instanceof CSSTransition)"
+    )
     return [
         f"{rule['id']} ({rule['impact']}): {node['html'][:160]}"
         for rule in Axe().run(page).response["violations"]
@@ -128,26 +131,31 @@ def serious(page: Page) -> list[str]:
     ]
 
 
+def spills(page: Page) -> list[str]:
+    """What spills once charts and tables have the width that they are given."""
+    return settled(lambda: page.evaluate(SPILLS), [])
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_in_both_languages_and_themes_wide_and_narrow(
     page: Page, server: Server, run: str, names: set[str], name: str
 ) -> None:
     opened(page, server, run, name)
-    english, spills, broken = page.evaluate(TEXTS), page.evaluate(SPILLS), serious(page)
+    english, spilt, broken = page.evaluate(TEXTS), spills(page), serious(page)
     page.click("#language-switch [data-lang=ko]")
     page.wait_for_function("() => document.documentElement.lang === 'ko'")
-    korean = page.evaluate(TEXTS)
+    # Charts are drawn in the next frame.
+    assert settled(lambda: untranslated(english, page.evaluate(TEXTS), names), []) == []
     page.click("#theme-switch")
     page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
-    assert untranslated(english, korean, names) == []
     assert broken + serious(page) == []
-    spills += page.evaluate(SPILLS)
+    spilt += spills(page)
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_function("() => innerWidth === 390")
-    spills += page.evaluate(SPILLS)
+    spilt += spills(page)
     page.click("#language-switch [data-lang=en]")
     page.wait_for_function("() => document.documentElement.lang === 'en'")
-    assert spills + page.evaluate(SPILLS) == []
+    assert spilt + spills(page) == []
 
 
 @pytest.mark.parametrize("name", ["runs", "new", "live", "samples", "samples-group", "evaluate", "chat"])

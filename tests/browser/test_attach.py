@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, leave
+from tests.support import wait_for
 from tests.unit.test_attaching import folder
 
 
@@ -39,19 +39,21 @@ def test_a_folder_is_opened_and_its_live_page_says_what_it_is(page: Page, server
     page.fill("#attach-every", "3")
     page.click("#attach-go")
     page.wait_for_function("document.body.dataset.tab === 'live'")
-    found = re.search(r"[?&]run=([\w-]+)", page.url)
-    assert found is not None
-    run = found[1]
+    run = page.evaluate("new URLSearchParams(location.search).get('run')")
     expect(page.locator("#live-name")).to_have_text(name)
     found_steps = {group["step"] for group in server.call("GET", f"/api/runs/{run}/samples?limit=64")["groups"]}
     assert found_steps == {1, 3, 4}, "of four steps every third, and the first and last"
     expect(page.locator("#live-kind")).to_have_text("Trained elsewhere")
-    expect(page.locator("#live-headline")).to_have_text(
-        server.call("GET", f"/api/runs/{run}/headline")["text"]["en"], timeout=60_000
-    )
+
+    def agreed() -> bool:  # both move on once the run is judged
+        said = server.call("GET", f"/api/runs/{run}/headline")["text"]["en"]
+        return page.locator("#live-headline").text_content() == said
+
+    wait_for(agreed, 60, every=0.2, what="the page to say what the server says")
     page.wait_for_selector("#chart-reward .plotly, #chart-reward.js-plotly-plot")
     page.click("#language-switch [data-lang=ko]")
     expect(page.locator("#live-kind")).to_have_text("외부에서 학습")
+    leave(page)
     server.call("DELETE", f"/api/runs/{run}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -15,7 +16,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.chat_home import chat_run
 from tests.browser.conftest import Server
 
-expect.set_options(timeout=20_000)
+IDLE = "사용하지 않으면"
+TIMED = r"\d+:\d\d|\d+(초|분) 전|[\d.]+ GB"
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +171,7 @@ def test_history_is_reopened_exported_and_deleted(page: Page, server: Server, ru
     newest = page.locator(".c-chats li").first
     expect(newest.locator(".c-chat-open")).to_have_text("What is 40 + 4?")
     expect(newest.locator(".c-chat-name .caption")).to_have_text("chatty: base ↔ final")
-    assert "chat=" in page.url
+    expect(page).to_have_url(re.compile("chat="))
     page.fill("#chat-prompt", "not asked yet")
     page.fill("#chat-seed", "7")
     page.reload()  # a link to the conversation; the question under way is this tab's own
@@ -177,13 +179,13 @@ def test_history_is_reopened_exported_and_deleted(page: Page, server: Server, ru
     expect(page.locator("#chat-prompt")).to_have_value("not asked yet")
     expect(page.locator("#chat-seed")).to_have_value("7")
     page.click("#nav-evaluate")
-    assert "chat=" not in page.url
+    expect(page).not_to_have_url(re.compile("chat="))
     page.click("#nav-chat")
     expect(page.locator(".c-turn")).to_have_count(1)
-    assert "chat=" in page.url
+    expect(page).to_have_url(re.compile("chat="))
     page.locator("#chat-history summary").click()
     page.click("#chat-new")
-    assert "chat=" not in page.url
+    expect(page).not_to_have_url(re.compile("chat="))
     expect(page.locator(".c-turn")).to_have_count(0)
     newest.locator(".c-chat-open").click()
     turn = page.locator(".c-turn")
@@ -232,13 +234,16 @@ def test_sides_that_never_differ_and_failures_are_said(page: Page, server: Serve
     expect(page.locator(".c-turn")).to_have_count(before)
 
 
-def test_it_says_while_a_model_loads_and_when_weights_are_missing(page: Page, server: Server, run: str) -> None:
+def test_it_says_while_a_model_loads_and_when_weights_are_missing(
+    page: Page, server: Server, run: str, tmp_path: Path
+) -> None:
     opened(page, server, run)
     page.click("#chat-mode-own")
-    page.fill("#chat-prompt", "LOADING")
+    page.fill("#chat-prompt", f"LOADING {tmp_path / 'loaded'}")
     page.click("#chat-ask")
     expect(page.locator(".c-wait:visible").first).to_contain_text("Loading the model")
     expect(page.locator("#chat-stop")).to_be_focused()
+    (tmp_path / "loaded").touch()
     expect(page.locator("#chat-ask")).to_be_visible()
     bare = server.new_run(1, name="bare")
     server.wait_state(bare, "succeeded")
@@ -253,30 +258,32 @@ def test_it_says_while_a_model_loads_and_when_weights_are_missing(page: Page, se
     assert column(asked(page), "right").count() == 0
 
 
+def level(page: Page, one: str, other: str) -> bool:
+    """Whether two elements begin at one height, measured at one moment."""
+    tops = [f"document.querySelector({json.dumps(which)}).getBoundingClientRect().top" for which in (one, other)]
+    return page.evaluate(" === ".join(tops))
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_korean_is_whole_and_switches_at_once(page: Page, server: Server, run: str, width: int) -> None:
     opened(page, server, run, "ko", width)
     expect(page.locator("#chat-left-checkpoint")).to_be_visible()
-    who, weights = (page.locator(name).bounding_box() for name in ("#chat-left", "#chat-left-checkpoint"))
-    assert who
-    assert weights
-    assert (who["y"] == weights["y"]) == (width == 1440), "on a telephone each has a line of its own"
+    wide = width == 1440
+    assert level(page, "#chat-left", "#chat-left-checkpoint") == wide, "on a telephone each has a line of its own"
     turn = asked(page, n=2)
     column(turn, "right").locator(".c-what").first.click()
     expect(turn.locator(".c-token").first).to_be_visible()
-    left, right = (column(turn, side).bounding_box() for side in ("left", "right"))
-    assert left
-    assert right
-    assert (left["y"] == right["y"]) == (width == 1440), "side by side, or one under the other"
+    left, right = (f'.c-turn .c-column[data-side="{side}"]' for side in ("left", "right"))
+    assert level(page, left, right) == wide, "side by side, or one under the other"
     turn.locator(".c-token").first.focus()
+    expect(page.locator("#chat-state")).to_contain_text(IDLE)  # it tells of the answer until it has asked again
     korean = page.locator("#chat-root").inner_text()
     page.click('#studio-header [data-lang="en"]')
     expect(page.locator("#chat-ask")).to_have_text("Ask")
     assert not re.search("[가-힣]", page.locator("#chat-root").inner_text())
     page.click('#studio-header [data-lang="ko"]')
     expect(page.locator("#chat-ask")).to_have_text("질문하기")
-    untimed = [
-        re.sub(r"\d+:\d\d|\d+(초|분) 전", "", text) for text in (page.locator("#chat-root").inner_text(), korean)
-    ]
+    expect(page.locator("#chat-state")).to_contain_text(IDLE)
+    untimed = [re.sub(TIMED, "", text) for text in (page.locator("#chat-root").inner_text(), korean)]
     assert untimed[0] == untimed[1]
     assert page.evaluate("document.documentElement.scrollWidth") <= width

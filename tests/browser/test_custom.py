@@ -58,9 +58,9 @@ def test_from_a_template_to_a_saved_version_and_back(page: Page, server: Server)
     expect(page.locator('.f-reward[data-reward="words"]')).to_contain_text("version 2")
     opened(page, server)
     saved.locator(".btn").click()
-    page.get_by_role("button", name="Delete", exact=True).last.click()
+    page.locator("dialog[open]").get_by_role("button", name="Delete", exact=True).click()
     expect(saved).to_have_count(0)
-    assert server.call("GET", "/api/custom")["rewards"] == []
+    assert "words" not in [one["name"] for one in server.call("GET", "/api/custom")["rewards"]]
 
 
 def test_what_is_wrong_is_told_while_typing_and_mended_by_buttons(page: Page, server: Server) -> None:
@@ -155,7 +155,6 @@ def test_the_keyboard_indents_and_is_not_caught(page: Page, server: Server) -> N
     page.keyboard.press("Tab")
     expect(page.locator("#cr-code")).not_to_be_focused()
     # What is not saved is there after a reload.
-    page.wait_for_timeout(100)
     page.reload()
     expect(page.locator("#cr-code")).to_have_value("def judge(completions, **kwargs):\n    x = 1\ny")
 
@@ -164,11 +163,13 @@ def test_the_keyboard_indents_and_is_not_caught(page: Page, server: Server) -> N
 def test_it_fits_a_phone(browser: Browser, server: Server, lang: str) -> None:
     page = open_page(browser, viewport={"width": 390, "height": 844})
     opened(page, server, lang)
-    write(
-        page,
-        f"def {'long_' * 12}(completions, **kwargs):\n    return [1.0 / len(c) for c in completions]  # {'x' * 300}\n",
+    source = (
+        f"def {'long_' * 12}(completions, **kwargs):\n    return [1.0 / len(c) for c in completions]  # {'x' * 300}\n"
     )
-    page.wait_for_timeout(600)
+    with page.expect_response(
+        lambda answer: answer.url.endswith("/look") and "long_" in (answer.request.post_data or "")
+    ):
+        write(page, source)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator("#cr-save")).to_contain_text("Save" if lang == "en" else "저장")
     assert page.watched.faults == []  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, leave
 
 HOSTILE = [
     "<img src=x onerror=\"document.title='owned'\">",
@@ -82,7 +82,7 @@ def test_a_cp949_file_is_mapped_imported_and_used_in_a_run(page: Page, server: S
     page.click("#data-import")
 
     expect(page.locator(".d-set-title")).to_have_text("수학 문제")
-    assert "set=" in page.url
+    expect(page).to_have_url(re.compile("set="))
     expect(page.locator(".d-set .d-preview td").first).to_contain_text("문제: 0 + 7은?")
     expect(page.locator(".d-set .d-fact-list")).to_contain_text("cp949")
     page.locator(".d-set .d-use").click()
@@ -167,6 +167,7 @@ def test_conversations_become_warm_up_rows(page: Page, server: Server, tmp_path:
     page.locator(".d-set .d-use").click()
     expect(page.locator(".f-notice")).to_contain_text("warm-up on talk")
     expect(page.locator("#f-sft_dataset")).to_have_value("talk")
+    leave(page)
     server.call("DELETE", "/api/data/sets/talk")
 
 
@@ -207,11 +208,13 @@ def test_korean_is_whole_and_switches_without_a_reload(page: Page, server: Serve
     opened(page, server, lang="ko")
     brought(page, path)
     expect(page.locator(".d-verdict")).to_have_text("9행을 쓸 수 있습니다.")
-    korean_text = page.locator("#data-root").inner_text()
+    # The rewards that it may be tried with are asked for beside it, and may come later.
+    expect(page.locator(".d-mapping option", has_text="accuracy").first).to_be_attached()
+    korean_text = page.locator(".d-new").inner_text()  # in the list of sets stands how long ago
     page.click('#studio-header [data-lang="en"]')
     expect(page.locator(".d-verdict")).to_have_text("9 rows can be used.")
     assert not re.search("[가-힣]", page.locator("#data-root").inner_text())
     page.click('#studio-header [data-lang="ko"]')
     expect(page.locator(".d-verdict")).to_have_text("9행을 쓸 수 있습니다.")
-    assert page.locator("#data-root").inner_text() == korean_text
+    assert page.locator(".d-new").inner_text() == korean_text
     assert page.evaluate("document.documentElement.scrollWidth") <= width

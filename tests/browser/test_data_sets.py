@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, leave
 from tests.browser.test_data import opened
 
 
@@ -27,6 +27,7 @@ def test_sums_are_generated_and_stored(page: Page, server: Server) -> None:
     for part in (".d-name", ".d-use", ".d-lab", ".d-delete"):
         expect(row.locator(part)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    leave(page)
     server.call("DELETE", "/api/data/sets/sums")
 
 
@@ -52,6 +53,7 @@ def test_reasoning_gym_is_offered_or_said_to_be_missing(page: Page, server: Serv
     page.locator(".d-set .d-use").click()
     expect(page.locator(".f-notice")).to_contain_text("with the rewards that fit it: reasoning_gym, format")
     expect(page.locator(".f-reward code")).to_have_text(["reasoning_gym", "format"])
+    leave(page)
     server.call("DELETE", "/api/data/sets/syllogisms")
 
 
@@ -71,6 +73,7 @@ def test_the_best_completions_of_a_run_become_warm_up_rows(page: Page, server: S
     expect(page.locator(".d-set-title")).to_have_text("b-walk-b-best")
     expect(page.locator(".d-set .d-preview thead")).to_contain_text("completion")
     expect(page.locator(".d-set .d-lab")).to_have_count(0)
+    leave(page)
     server.call("DELETE", "/api/data/sets/b-walk-b-best")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server, open_page
+from tests.browser.conftest import Server, leave, open_page
 
 HOST = "org-space.hf.space"
 SLOW = 30_000  # milliseconds: other tests may share the cores
@@ -18,6 +18,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A Space from an empty disk; its model is built once `build.go` is there."""
     home = tmp_path_factory.mktemp("space") / "home"
     environment = {"SPACE_ID": "org/space", "SPACE_HOST": HOST, "GRPO_STUDIO_BUILD": "tests.fakes.fake_build"}
+    environment["FAKE_STEP_S"] = "1"  # a run is still going when a slow page has a button to stop it
     running = Server(home, 7964, **environment).start()
     yield running
     running.stop()
@@ -89,6 +90,6 @@ def test_on_ones_own_machine_the_recorded_runs_are_opened_when_asked_for(
         page.locator("#language-switch [data-lang=ko]").click()
         expect(page.locator("#demo-about")).to_contain_text("학습된 실행", timeout=SLOW)
         expect(page.locator("#demo-start")).to_have_count(0, timeout=SLOW)
-        page.goto("about:blank")  # nothing asks while the server goes
+        leave(page)
     finally:
         own.stop()

@@ -19,7 +19,6 @@ from tests.browser.chat_home import chat_run
 from tests.browser.conftest import Server
 from tests.support import wait_for
 
-expect.set_options(timeout=20_000)
 PROOF = {"prompts": 8, "same_tokens": 8, "tokens": 90, "ties": 0, "max_logit_difference": 1e-6, "device": "cpu"}
 
 

@@ -13,8 +13,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import Server, open_page
 from tests.browser.test_data import brought, korean, menu
 
-expect.set_options(timeout=20_000)  # audits and probes share two cores with everything else
-
 SECTIONS = ("score", "audit", "advantages", "probe", "replay", "custom")
 LOOSE = """
 def loose(completions, ground_truth, **kwargs):

@@ -7,7 +7,7 @@ what it does, so that one server serves every test:
 HOSTILE   the answer is markup, escapes and direction marks
 SAME      both sides answer the same
 SLOW      a word every 20 ms, until somebody stops it (at most 2000 words)
-LOADING   tells for a second that the model loads
+LOADING F tells that the model loads until there is a file F
 FAIL      the right side fails; BREAK ends the process in the middle of an answer
 LONG      an answer of 400 lines
 """
@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from backend.killable.child import die_with_parent
@@ -95,10 +96,10 @@ def ask(talk: Talk, request: dict[str, Any]) -> None:
     number, prompt, settings = request["id"], text_of(request["prompt"]), request["settings"]
     sides = {side: request[side] for side in ("left", "right") if request.get(side)}
     for side, spec in sides.items():
-        if "LOADING" in prompt:
-            for tenth in range(10):
+        if until := re.search(r"LOADING (\S+)", prompt):
+            while not Path(until[1]).exists() and number not in talk.stopped:
                 talk.tell(id=number, type="loading", side=side, model=spec["name"], checkpoint=spec["checkpoint"],
-                          seconds=tenth / 10, done=tenth, total=10)  # fmt: skip
+                          seconds=1.0, done=1, total=10)  # fmt: skip
                 time.sleep(0.05)
         load(talk, spec)
     for side, spec in sides.items():

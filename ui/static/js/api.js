@@ -68,23 +68,27 @@ export function address(path, params = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** Call `tick()` every `ms` while the page is visible; one call at a time; nothing at all while hidden. */
+/** Call `tick()` every `ms` while the page is visible; one call at a time; nothing at all while hidden. `now()` during a
+ * call means that its answer may be old: another call follows at once. */
 export function poll(tick, ms) {
   let timer = null;
   let busy = false;
+  let again = false;
   let stopped = false;
   const visible = () => document.visibilityState !== 'hidden';
   async function round() {
     clearTimeout(timer);
     timer = null;
+    if (busy) again = true;
     if (busy || stopped || !visible()) return;
     busy = true;
+    again = false;
     let wait = ms;
     try {
       wait = (await tick()) ?? ms;
     } finally {
       busy = false;
-      if (!stopped && visible()) timer = setTimeout(round, wait);
+      if (!stopped && visible()) timer = setTimeout(round, again ? 0 : wait);
     }
   }
   const onVisibility = () => (visible() ? round() : clearTimeout(timer));

@@ -11,6 +11,8 @@ const BUSY_MS = 2000;
 const listeners = new Set();
 let facts = null;
 let asked = null;
+let calls = 0;
+let told = 0; // which of the calls the facts are of: an older answer that comes later is none
 
 /** The answer of GET /api/demo; null before the first one. */
 export const get = () => facts;
@@ -21,7 +23,11 @@ export function onChange(callback) {
 }
 
 export async function refresh() {
-  facts = await api.get('/api/demo');
+  const mine = ++calls;
+  const answer = await api.get('/api/demo');
+  if (mine < told) return facts;
+  told = mine;
+  facts = answer;
   for (const listener of listeners) listener(facts);
   return facts;
 }

@@ -34,11 +34,15 @@ export class History {
   }
 
   async refresh() {
+    const mine = this.asked = {};
     try {
-      this.list = (await wire.chats()).chats;
+      const { chats } = await wire.chats();
+      if (mine !== this.asked) return; // asked for again meanwhile: that answer is newer
+      this.list = chats;
       fill(this.note);
     } catch (error) {
       if (error.status === undefined) throw error;
+      if (mine !== this.asked) return;
       fill(this.note, h('div', { class: 'notice', data: { level: 'error' } }, h('span', { t: error.error }), h('button', { type: 'button', class: 'btn small', t: 'app.retry', onclick: () => this.refresh() })));
     }
     this.draw();

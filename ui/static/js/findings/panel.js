@@ -83,6 +83,8 @@ export class Findings {
     } catch (error) {
       if (error.status === undefined) throw error;
       this.key = '';
+      // Nothing else would ask again about a run that has ended.
+      if (this.run?.id === run.id && error.status !== 404) this.later = setTimeout(() => this.run?.id === run.id && this.#ask(), AGAIN_MS);
     } finally {
       this.asking = false;
       const { next } = this;

@@ -129,7 +129,10 @@ class Live {
     }
     if (answer.points) this.charts.refresh();
     if (answer.points || answer.run) this.#draw();
-    else this.log.tick();
+    else {
+      this.top.headline(this.run); // put off, or refused, when the run last moved
+      this.log.tick();
+    }
   }
 
   #draw() {

@@ -136,7 +136,7 @@ export class Top {
       this.sentence.dataset.verdict = answer.verdict;
       this.onSaid(run, answer);
     } catch (error) {
-      if (error.status) dom.fill(this.sentence);
+      if (error.status && this.run?.id === run.id) dom.fill(this.sentence);
     }
     this.wait = Math.max(2500, 10 * (performance.now() - this.asked));
   }
