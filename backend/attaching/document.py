@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 from backend.attaching.history import History
 from backend.signal_share import Extremes, SignalCount
 from storage.columns import ENCODE
+from storage.kinds import agreed, deciding, is_correct
 from storage.portable import FORMAT, VERSION
 from storage.portable_json import plain
-from storage.records import Generation
+from storage.records import Generation, Group
 
 LARGEST = 2_000_000_000  # bytes of the document: the groups of two or three million short answers
 
@@ -60,24 +61,52 @@ def write(
         out.write(_line({"is": "end", "lines": lines}))
 
 
+@dataclass(slots=True)
+class _Signal:
+    """What the groups of each step can teach, told once the lowest and the highest total of the whole training are
+    known: as Samples tells it of the same groups (storage.portable_groups)."""
+
+    extremes: Extremes = field(default_factory=Extremes)
+    steps: dict[int, list[tuple[list[float | None], bool | None]]] = field(default_factory=dict)
+
+    def add(self, generation: Generation, group: Group) -> None:
+        totals = [c.total for c in group.completions]
+        self.extremes.see(totals)
+        if generation.phase != "train":
+            return
+        kept = self.steps.setdefault(generation.step, [])
+        if len(totals) < 2:  # one alone is no group that could be dead
+            return
+        at = deciding(generation.reward_names)
+        right = [is_correct(c.rewards, at) for c in group.completions]
+        judged = [one for one in right if one is not None]
+        scored = [total for total in totals if total is not None]
+        ends = [min(scored), max(scored)] if scored and all(total == total for total in scored) else scored
+        kept.append((ends, agreed(len(right), len(judged), sum(judged))))
+
+    def shares(self) -> dict[int, dict[str, float]]:
+        found = {}
+        for step, groups in self.steps.items():
+            count = SignalCount(self.extremes)
+            for totals, right in groups:
+                count.add(totals, right)
+            found[step] = count.shares()
+        return found
+
+
 def _documents(
     history: History, generations: Iterable[Generation], results: Mapping[str, Mapping[str, Any]], at: float, keep: Keep
 ) -> Iterator[dict[str, Any]]:
     yield {
         "is": "attempt", "number": 1, "phase": "train", "resume_step": 0, "started_at": at, "changed": {},
     }  # fmt: skip
-    extremes = Extremes()
-    signal: dict[int, dict[str, float]] = {}
+    signal = _Signal()
     for generation in generations:
-        count = SignalCount(extremes)
         for group in generation.groups:
-            if generation.phase == "train" and len(group.completions) > 1:  # one alone is no group that could be dead
-                count.add([c.total for c in group.completions])
+            signal.add(generation, group)
             if keep.has(generation.step):
                 yield _group(generation, group)
-        if generation.phase == "train":
-            signal[generation.step] = count.shares()
-    for (phase, name), points in _curves(history, signal).items():
+    for (phase, name), points in _curves(history, signal.shares()).items():
         steps, values = zip(*sorted(points.items()), strict=True)
         yield {
             "is": "series", "phase": phase, "name": name, "attempt": 1,

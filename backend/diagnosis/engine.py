@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from backend.diagnosis.base import SEVERITIES, SPEAKS, Finding, Reading, Rule, Severity, State, When, unknown
+from backend.diagnosis.reconcile import reconciled
 from backend.diagnosis.records import WINDOW_GROUPS, WINDOW_STEPS, Records, Window
 
 log = logging.getLogger(__name__)
@@ -194,7 +195,8 @@ class Engine:
         return max(1, standing.need - max(0, self.last_step - standing.asked))
 
     def findings(self) -> list[Finding]:
-        """What fired, standing ones first, the gravest and earliest first; with what explains each."""
+        """What fired, standing ones first, the gravest and earliest first; with what explains each. No two offer
+        different values of one setting."""
         found = [s for s in self.standings.values() if s.state in ("fired", "cleared") and s.reading is not None]
         standing: dict[str, tuple[Rule, Severity]] = {
             s.rule.id: (s.rule, s.severity) for s in found if s.state == "fired"
@@ -212,10 +214,11 @@ class Engine:
             )
             for s in found
         ]
-        return sorted(
+        ordered = sorted(
             _with_roots(made),
             key=lambda f: (f.state != "fired", f.because_of is not None, SEVERITIES.index(f.severity), f.since_step),
         )
+        return reconciled(ordered)
 
 
 def _one_look(standing: Standing, window: Window) -> None:

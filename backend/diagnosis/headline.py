@@ -5,13 +5,15 @@ The order: what is broken cannot be judged; then what was measured on held-out r
 wanted (the task's own reward, where there are others beside it); then the gain of the reward (first against last steps,
 Welch, claimed at 99%, shown at 95%); then what holds it up. So the sentence never contradicts a finding: a run that
 rises while groups are dead is learning and says what holds it back, and one that does not rise names the finding that
-explains it. While the reward may yet rise a mild hindrance is a "but": that nothing is learned has to be sure.
+explains it. One that rose and has stood still since is told so, and is at most slow while it goes on. While the reward
+may yet rise a mild hindrance is a "but": that nothing is learned has to be sure.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.diagnosis.base import Finding
@@ -20,10 +22,12 @@ from backend.diagnosis.records import Window
 from backend.diagnosis.rules._kinds import dead
 from backend.diagnosis.rules._since_start import span
 from backend.diagnosis.sentence import FLAT_RULE, Seen, State, Task, sentence
+from backend.diagnosis.stood import stood
 from backend.headline import SMALLEST_WINDOW, Gain, HeldOut, gain
 
 SLOW = 0.05  # of the reward's range in 100 steps: less is slow
 FLOOR_RULE = "R3"  # says that the task never rises: what rises is something else
+FORM_RULE = "A2"  # says that form rises alone: a warning for as long as right answers may still follow
 FLAT = 0.05  # of the reward's range: an interval narrower than this can tell flat from rising
 SOLVED = 0.9  # of the reward's range: above it there is not much left to gain
 GRAVE = ("stop", "critical")
@@ -50,6 +54,12 @@ def headline(engine: Engine, ended: bool = False) -> dict[str, Any]:
     steps = max(rewards.steps, default=0)
     seen = Seen(found, task, _held_out(window), roots, scale, steps, flat, spent, slow, needs)
     state, because = _judge(seen)
+    if state in ("learning", "learning_slowly") and found is not None:
+        first = task.gain.first if seen.by_task and task is not None else found.first
+        seen = replace(seen, stood=stood(window, task.name if task is not None else "", seen.by_task, first))
+        now = seen.stood is not None and not seen.stood.solved and not ended
+        if now and not (seen.held_out is not None and seen.held_out.sure):
+            state = "learning_slowly"
     held_out = seen.held_out
     return {
         "state": state,
@@ -107,6 +117,8 @@ def _judge(seen: Seen) -> tuple[State, Finding | None]:
         if task is not None and not task.solved:
             # What rises is something beside the task: the finding that says so, or more steps, must tell.
             because = seen.first("doubtful") or stalled
+            if because is not None and because.rule.id == FORM_RULE:
+                return "cannot_tell", None  # the form may have come first: it is sure, or critical (above), later
             return ("not_learning", because) if because else ("cannot_tell", None)
         return ("learning_slowly" if seen.slow else "learning"), None
     if found.sure:

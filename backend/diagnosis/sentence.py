@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from backend.diagnosis.base import SEVERITIES, SPEAKS, Finding
+from backend.diagnosis.stood import Stood
 from backend.headline import Gain, HeldOut, number, signed
 from backend.text import Text
 
@@ -42,7 +43,8 @@ class Task:
 class Seen:
     """What the sentence is made of. `standing`: the findings that stand and that no other explains, the gravest first;
     `scale`: (least, width) of the total reward; `flat`: surely not rising; `spent`: the task is the same in nearly all
-    groups; `slow`: the total rises, and slowly; `needs`: steps until it can be told, where nothing tells yet."""
+    groups; `slow`: the total rises, and slowly; `needs`: steps until it can be told, where nothing tells yet; `stood`:
+    what rose has stood still since."""
 
     found: Gain | None
     task: Task | None
@@ -54,6 +56,13 @@ class Seen:
     spent: bool
     slow: bool
     needs: int | None
+    stood: Stood | None = None
+
+    @property
+    def by_task(self) -> bool:
+        """It learns by the task's own reward, whatever the sum of all does."""
+        found, task = self.found, self.task
+        return task is not None and task.rose and found is not None and not (found.sure and found.change > 0)
 
     def first(self, means: str, least: Sequence[str] = SEVERITIES[:-1]) -> Finding | None:
         return next((f for f in self.standing if f.rule.means == means and f.severity in least), None)
@@ -72,9 +81,8 @@ def sentence(seen: Seen, state: State, because: Finding | None, ended: bool) -> 
     if steps == 0:
         return Text(en=f"{en}: {NO_STEP.en}.", ko=f"{ko}: {NO_STEP.ko}.")
     moved = _moved(found, steps)
-    # It learns by the task's own reward, whatever the sum of all does: the figures that say so stand first.
-    by_task = task is not None and task.rose and found is not None and not (found.sure and found.change > 0)
-    if by_task and task is not None and state in ("learning", "learning_slowly"):
+    by_task, learns = seen.by_task, state in ("learning", "learning_slowly")
+    if by_task and task is not None and learns:  # the figures that say so stand first
         own = _moved(task.gain, steps, task.name)
         moved = Text(
             en=f"{own.en}; the total {_change(found)}",
@@ -94,10 +102,16 @@ def sentence(seen: Seen, state: State, because: Finding | None, ended: bool) -> 
             noise_ko = "" if found.sure else ", 잡음 범위 안입니다"
             en += f": {moved.en}{noise}{more}"
             ko += f": {moved.ko}{noise_ko}{more_ko}"
+    elif seen.stood is not None and learns and not seen.stood.solved:
+        told = seen.stood.text(ended)
+        en, ko = told.en, told.ko
     elif found is not None:
         join, join_ko = ("; ", ". ") if because is not None else (": ", ": ")
         en, ko = f"{en}{join}{moved.en}", f"{ko}{join_ko}{moved.ko}"
     en, ko = f"{en}.", f"{ko}."
+    if seen.stood is not None and learns and seen.stood.solved:
+        told = seen.stood.text(ended)
+        en, ko = f"{en} {told.en}.", f"{ko} {told.ko}."
     if held_out is not None:
         said = held_out.text()
         en, ko = f"{en} {said.en}", f"{ko} {said.ko}"
@@ -109,7 +123,7 @@ def sentence(seen: Seen, state: State, because: Finding | None, ended: bool) -> 
         ),
         None,
     )
-    if held is not None and held.severity != "info" and state in ("learning", "learning_slowly", "cannot_tell"):
+    if held is not None and held.severity != "info" and (learns or state == "cannot_tell"):
         en += f" But: {_low(held.rule.title.en)}."
         ko += f" 다만: {held.rule.title.ko}."
     return Text(en=en, ko=ko)

@@ -95,6 +95,36 @@ def test_a_folder_becomes_a_run_with_curves_groups_and_settings(services: Servic
     assert run.started_at == pytest.approx(run.ended_at - 9.5)
 
 
+@pytest.mark.parametrize(
+    ("scores", "kinds"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0]], ["all_wrong", "all_wrong"]),
+        ([[1.0, 1.0], [1.0, 1.0]], ["all_right", "all_right"]),
+        ([[0.5, 0.5], [1.0, 1.0], [0.0, 0.0]], ["tied", "all_right", "all_wrong"]),
+    ],
+)
+def test_the_signal_curve_and_the_samples_say_the_same(
+    services: Services, tmp_path: Path, scores: list[list[float]], kinds: list[str]
+) -> None:
+    """Also of a training that never left one total, and of groups from before its extremes were reached."""
+    where = tmp_path / "out"
+    (where / "completions").mkdir(parents=True)
+    log = [{"step": step, "loss": 0.0, "reward": row[0]} for step, row in enumerate(scores, start=1)]
+    (where / "trainer_state.json").write_text(json.dumps({"log_history": log, "global_step": len(scores)}))
+    for step, row in enumerate(scores, start=1):
+        table = {
+            "step": [step] * 2, "prompt": ["2+2="] * 2, "completion": ["4", "5"], "accuracy": row,
+            "advantage": [0.0] * 2,
+        }  # fmt: skip
+        parquet.write_table(pa.table(table), where / "completions" / f"completions_{step:05d}.parquet")
+    run = services.attaching.attach(str(where))["run"]
+    stored = {group.step: group.kind for group in services.reader.groups(run, limit=10)}
+    assert [stored[step] for step in sorted(stored)] == kinds
+    _, curves = services.reader.history(run)
+    for kind in ("all_wrong", "all_right", "tied"):
+        assert list(curves["train", f"signal/{kind}"][1]) == [float(each == kind) for each in kinds]
+
+
 def test_nothing_in_the_folder_is_unpickled_or_changed(services: Services, tmp_path: Path) -> None:
     where = folder(tmp_path / "out")
     before = {p: p.read_bytes() for p in where.rglob("*") if p.is_file()}

@@ -89,7 +89,7 @@ def test_a1_has_no_question_with_one_reward() -> None:
 def test_a2_is_a_format_that_is_learned_and_a_task_that_is_not() -> None:
     run = steady(80, lambda t: 0.05, lambda t: 0.1 + 0.8 * t, reward_weights=[1.0, 0.5])
     finding = fired(run, "A2")
-    assert finding.severity == "critical"
+    assert finding.severity == "warn", "right answers may follow the form"
     assert finding.since_step >= 25
     assert finding.reading.evidence["auxiliary_gain"] > 0.1
     assert changed(finding) == {"reward_weights": [1.0, 0.12]}

@@ -208,15 +208,28 @@ def held_out(window: Window) -> HeldOut | None:
         if before is None or not later:
             return None
         newest = max(later, key=lambda pair: (pair[0].step, pair[0].when == "after"))
-        return _compared(before, newest, 1 + len({e.step for e, _ in later}))
+        return compared(before, newest, 1 + len({e.step for e, _ in later}))
 
     return once(window, "held_out", make)
+
+
+def held_out_before(window: Window) -> HeldOut | None:
+    """What `held_out` said at the evaluation before the latest; None where there was none."""
+    steps = sorted({e.step for e, _ in window.evaluations if e.when != "before" and e.step > 0})
+    before = next(((e, items) for e, items in window.evaluations if e.when == "before"), None)
+    if before is None or len(steps) < 2:
+        return None
+    earlier = max(
+        ((e, items) for e, items in window.evaluations if e.when != "before" and e.step == steps[-2]),
+        key=lambda pair: pair[0].when == "after",
+    )
+    return compared(before, earlier, len(steps))
 
 
 Looked = tuple[Evaluation, tuple[EvaluationItem, ...]]
 
 
-def _compared(before: Looked, newest: Looked, looks: int) -> HeldOut | None:
+def compared(before: Looked, newest: Looked, looks: int) -> HeldOut | None:
     pairs = _same_rows(before[1], newest[1])
     known = [(a.reward, b.reward) for a, b in pairs if a.reward is not None and b.reward is not None]
     moved = mean([b - a for a, b in known])  # row by row: hundreds of rows need no resampling
