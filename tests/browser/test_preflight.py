@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Server
+from tests.support import wait_for
 
 READY = "#f-start:not([disabled])"
 HOSTILE = "<answer>4</answer>\u202e<img src=x onerror=\"document.title='owned'\">"
@@ -95,6 +96,31 @@ def test_warnings_are_passed_over_knowingly(page: Page, server: Server) -> None:
     page.click("#f-anyway")
     page.wait_for_function("document.body.dataset.tab === 'live'")
     assert [body["accept"] for body in sent] == [[], ["slow", "rows"]]
+
+
+def test_a_refusal_of_settings_that_were_changed_meanwhile_is_not_shown(page: Page, server: Server) -> None:
+    opened(page, server)
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    held: list[Route] = []
+    page.route("**/api/runs", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    page.click("#f-start")
+    wait_for(lambda: page.evaluate("0") == 0 and held, 60, what="the start to be asked for")
+    page.fill("#f-max_steps", "7")
+    stops = [one("gold", "fail")]
+    refused = {"error": {"en": "no", "ko": "아니요"}, "preflight": {"stops": stops, "warns": [], "audit": {}}}
+    held[0].fulfill(status=422, json=refused)
+    page.wait_for_selector(READY)
+    expect(page.locator("#f-why")).to_have_text("Ready.")
+    expect(page.locator(".f-preflight")).to_be_hidden()
+
+
+def test_two_presses_on_start_all_the_same_are_one_run(page: Page, server: Server) -> None:
+    sent = opened(page, server)
+    answer(page, [], [one("slow", "warn")], sent)
+    page.click("#f-start")
+    page.locator("#f-anyway").evaluate("(button) => { button.click(); button.click(); }")
+    page.wait_for_function("document.body.dataset.tab === 'live'")
+    assert [body["accept"] for body in sent] == [[], ["slow"]]
 
 
 def test_the_checks_switch_their_language_in_place(page: Page, server: Server) -> None:

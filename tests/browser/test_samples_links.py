@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Server, open_page
 from tests.browser.test_samples import ROW, SIZE, address, hostile_group, opened
@@ -62,7 +62,7 @@ def test_a_completion_of_a_large_group_is_shown_where_the_address_names_it(
     group = server.call("GET", f"/api/runs/{large}/samples/at?step=1&place=0")["group"]
     last = group["completions"][-1]["index"]
     page.goto(f"{server.url}?tab=samples&lang=en&run={large}&group={group['id']}&index={last}")
-    expect(page.locator(".s-card[data-picked]")).to_have_attribute("data-index", str(last), timeout=60_000)
+    expect(page.locator(".s-card[data-picked]")).to_have_attribute("data-index", str(last))
     expect(page.locator(".s-card")).to_have_count(32)
 
 
@@ -80,13 +80,10 @@ def test_the_export_menu_is_whole_on_a_telephone(page: Page, server: Server, run
 
 
 def test_a_reward_that_is_called_total_is_not_the_sum(page: Page, server: Server, run: str) -> None:
-    def named(route: Route) -> None:
-        found = route.fetch().json()
-        for one in found["runs"]:
-            one["reward_names"] = ["total", "format"]
-        route.fulfill(json=found)
-
-    page.route("**/api/runs", named)
+    found = server.call("GET", "/api/runs")
+    for one in found["runs"]:
+        one["reward_names"] = ["total", "format"]
+    page.route("**/api/runs", lambda route: route.fulfill(json=found))
     opened(page, server, run)
     values = page.locator("#samples-reward option").evaluate_all("(all) => all.map((one) => one.value)")
     assert values == ["total", "reward:total", "format"]
@@ -124,7 +121,7 @@ def test_a_copy_is_exact_where_the_browser_has_no_clipboard_of_its_own(reading: 
 @pytest.mark.parametrize("place", ["#nav-runs", "#samples-view-budget", f"{ROW} .s-open"])
 def test_a_press_with_a_modifier_is_the_browsers(page: Page, server: Server, run: str, place: str) -> None:
     opened(page, server, run)
-    before = page.url
+    before = page.evaluate("location.href")
     link = page.locator(place).first
     with page.context.expect_page() as other:
         link.click(modifiers=["Control"])
@@ -132,6 +129,6 @@ def test_a_press_with_a_modifier_is_the_browsers(page: Page, server: Server, run
     with page.context.expect_page() as other:
         link.click(button="middle")
     other.value.close()
-    assert page.url == before
+    assert page.evaluate("location.href") == before
     link.click()
-    page.wait_for_url(lambda now: now != before)
+    page.wait_for_function("(before) => location.href !== before", arg=before)

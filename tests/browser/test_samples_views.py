@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -38,7 +38,8 @@ def opened(page: Page, recorded: tuple[Server, str], view: str, ready: str, more
 
 
 def query(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+    asked = page.evaluate("location.search").removeprefix("?")
+    return {name: values[0] for name, values in parse_qs(asked).items()}
 
 
 def test_where_the_tokens_went(page: Page, recorded: tuple[Server, str]) -> None:
@@ -70,6 +71,7 @@ def test_from_a_prompt_to_its_story_and_its_group(page: Page, recorded: tuple[Se
         page.wait_for_function("document.querySelectorAll('#sa-prompts-table tbody tr').length > 50")
     page.select_option("#sa-prompts-sort", "solve_last")
     page.wait_for_function("new URLSearchParams(location.search).get('sort') === 'solve_last'")
+    page.wait_for_selector("#sa-prompts-table:not([data-stale])")
     page.locator("#sa-prompts-table tbody a").first.click()
     page.wait_for_selector(f"#sa-biography-chart{DRAWN}")
     told = recorded[0].call("GET", f"/api/runs/{run}/samples/prompt?prompt={query(page)['prompt']}")
@@ -98,10 +100,9 @@ def test_advantages_and_a_point_that_opens_its_sample(page: Page, recorded: tupl
         f"document.getElementById('sa-scatter-said').textContent === {json.dumps(found['text']['en'])}"
     )
     assert found["within"]["low"] > 0.5, "what this run was paid for was the right answer"
-    point = "document.getElementById('sa-scatter-chart').data[0].customdata[0]"
-    group = page.evaluate(f"{point}[0]")
-    page.evaluate(
-        f"document.getElementById('sa-scatter-chart').emit('plotly_click', {{points: [{{customdata: {point}}}]}})"
+    group = page.evaluate(
+        "(() => { const chart = document.getElementById('sa-scatter-chart'), point = chart.data[0].customdata[0];"
+        " chart.emit('plotly_click', {points: [{customdata: point}]}); return point[0]; })()"
     )
     page.wait_for_selector("#samples-cards .s-card")
     assert query(page)["group"] == str(group)

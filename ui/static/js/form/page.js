@@ -37,7 +37,7 @@ export async function mount(root, ctx) {
 
 class FormPage {
   constructor(root, ctx, schema) {
-    Object.assign(this, { ctx, schema });
+    Object.assign(this, { ctx, schema, edits: 0 });
     this.draft = new Draft(schema);
     this.steps = new Steps(schema, this.draft);
     this.notices = notices();
@@ -85,6 +85,7 @@ class FormPage {
   }
 
   changed(names) {
+    this.edits += 1;
     this.steps.show(names);
     this.presets.show();
     this.methods.show();
@@ -166,6 +167,8 @@ class FormPage {
 
   /** `accept`: ids of the warnings that the person has read and passes over. */
   async start(accept = []) {
+    if (this.plan.state.starting) return; // two presses are one run
+    const { edits } = this;
     this.plan.set({ starting: true, failed: null });
     try {
       const { run } = await this.ctx.api.post('/api/runs', { values: this.draft.values, preset: this.draft.preset, accept });
@@ -174,10 +177,12 @@ class FormPage {
       this.ctx.runlist.refresh();
       this.ctx.state.set({ run: run.id, tab: 'live' });
     } catch (error) {
+      if (edits !== this.edits && error?.body) return void this.plan.set({ starting: false }); // said of other settings
       const preflight = error?.body?.preflight ?? null;
       this.plan.set({ starting: false, failed: preflight ? null : error.error ?? said(error) });
       this.plan.showPreflight(preflight);
       if (error?.body?.check) this.answered({ check: error.body.check });
     }
+    return undefined;
   }
 }

@@ -50,6 +50,7 @@ export class Biography {
       this.#draw(run, found);
     } catch (error) {
       if (!error.error) throw error;
+      if (this.key !== key) return;
       this.key = '';
       ctx.i18n.label(this.problem, error.error);
       this.problem.hidden = false;

@@ -63,6 +63,7 @@ export class Budget {
       this.#draw();
     } catch (error) {
       if (!error.error) throw error;
+      if (this.run.id !== run.id) return;
       ctx.i18n.label(this.problem, error.error);
       this.problem.hidden = this.found !== null;
     }

@@ -64,6 +64,7 @@ export class Prompts {
     const { api, i18n } = ctx;
     const asked = ++this.asked;
     this.more.disabled = true;
+    if (!on) this.body.parentElement.dataset.stale = ''; // in another order in a moment
     try {
       const found = await api.get(api.address(`/api/runs/${encodeURIComponent(run.id)}/samples/prompts`, {
         sort: this.sort.value, order: this.params.order === 'down' ? 'down' : undefined, cursor: on ? this.cursor : undefined, limit: 50,
@@ -77,9 +78,12 @@ export class Prompts {
       this.more.hidden = !found.cursor;
     } catch (error) {
       if (!error.error) throw error;
-      i18n.label(this.said, error.error);
+      if (asked === this.asked) i18n.label(this.said, error.error);
     } finally {
-      this.more.disabled = false;
+      if (asked === this.asked) {
+        this.more.disabled = false;
+        delete this.body.parentElement.dataset.stale;
+      }
     }
   }
 
