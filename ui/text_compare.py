@@ -41,7 +41,7 @@ TEXTS: dict[str, Text] = {
     "compare.verdict": Text("Finding", "진단"),
     "compare.points": Text("points", "%p"),
     "compare.rows": Text("{n} rows", "{n}행"),
-    "compare.settings": Text("Settings that differ", "다른 설정"),
+    "compare.settings": Text("Settings that differ", "서로 다른 설정"),
     "compare.settings_same": Text("All settings are alike.", "설정이 모두 같습니다."),
     "compare.setting": Text("Setting", "설정"),
     "compare.unknown": Text("not known", "알 수 없음"),

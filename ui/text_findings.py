@@ -32,7 +32,7 @@ TEXTS: dict[str, Text] = {
     "findings.since": Text(en="since step {step}", ko="{step}스텝부터"),
     "findings.span": Text(en="steps {from} to {to}", ko="{from}~{to}스텝"),
     "findings.because_of": Text(en="explained by {id}: {title}", ko="{id}로 설명됩니다: {title}"),
-    "findings.causes": Text(en="Likely causes, the likeliest first", ko="가능성이 높은 순서의 원인"),
+    "findings.causes": Text(en="Likely causes, the likeliest first", ko="가능한 원인 (가능성이 높은 순)"),
     "findings.change": Text(en="Change", ko="바꿀 설정"),
     "findings.apply": Text(en="Apply to a new run", ko="새 실행에 적용"),
     "findings.samples": Text(en="Samples that show it", ko="근거가 되는 샘플"),

@@ -53,7 +53,8 @@ def best(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         ))  # fmt: skip
     ranked = sorted(judged, key=lambda each: -each[1]["value"])
     (first, top), (second, next_) = ranked[0], ranked[1]
-    so_far = (f"So far ({waiting} settings are not complete): ", f"지금까지(설정 {waiting}개 미완료): ")
+    incomplete = "1 setting is" if waiting == 1 else f"{waiting} settings are"
+    so_far = (f"So far ({incomplete} not complete): ", f"지금까지(설정 {waiting}개 미완료): ")
     so, so_ko = so_far if waiting else ("", "")
     closest = max(one["high"] for _, one in ranked[1:])
     name, other = found[first]["label"], found[second]["label"]
@@ -71,6 +72,12 @@ def best(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if few
         else (" More held-out rows would tell.", " 평가 행을 늘리면 구분될 수 있습니다.")
     )
+    if _share(top) == _share(next_):  # what reads alike is said alike: none of them is the highest
+        equal = sum(_share(one) == _share(top) for _, one in ranked)
+        return _said(None, Text(
+            en=f"{so}Not distinguishable: {equal} settings share the highest accuracy, {_share(top)}.{more}",
+            ko=f"{so_ko}구분할 수 없습니다: 설정 {equal}개의 정확도가 {_share(top)}로 똑같이 가장 높습니다.{more_ko}",
+        ))  # fmt: skip
     return _said(None, Text(
         en=f"{so}Not distinguishable: {name} is highest with {sides[0]}, and its {LEVEL} interval overlaps that of "
         f"another setting ({other}: {sides[1]}).{more}",

@@ -279,6 +279,13 @@ def test_the_best_is_marked_only_where_its_interval_is_apart() -> None:
     assert near["words"]["ko"].startswith("구분할 수 없습니다")
 
 
+def test_of_equal_settings_none_is_called_the_highest() -> None:
+    words = result.best(result.settings(rows(("grpo", [90]), ("dapo", [90]), ("bnpo", [88]))))["words"]
+    assert "2 settings share the highest accuracy, 90.0%" in words["en"]
+    assert "설정 2개" in words["ko"]
+    assert "loss_type" not in words["en"]
+
+
 def test_an_interval_of_any_other_setting_in_the_way_is_enough() -> None:
     """The second best is far below; the third is known so badly that it might be above."""
     found = result.settings(rows(("grpo", [50]), ("dapo", [90]), ("bnpo", [20])))
@@ -298,7 +305,7 @@ def test_settings_that_have_not_finished_are_said() -> None:
         "Cannot tell yet: 1 of 2" in result.best(result.settings(rows(("grpo", [50]), ("dapo", [None]))))["words"]["en"]
     )
     words = result.best(result.settings(rows(("grpo", [50]), ("dapo", [90]), ("bnpo", [None]))))["words"]["en"]
-    assert words.startswith("So far (1 settings are not complete)")
+    assert words.startswith("So far (1 setting is not complete)")
 
 
 def test_seeds_of_one_setting_are_one_row_with_their_range() -> None:
