@@ -120,3 +120,55 @@ def test_findings_that_could_not_be_had_are_asked_for_again(page: Page, server: 
     opened(page, server, runs[0])
     expect(page.locator("#live-findings")).to_be_visible()
     assert failed
+
+
+def test_who_goes_back_before_the_other_run_is_there_sees_the_first_one_again(
+    page: Page, server: Server, runs: tuple[str, str]
+) -> None:
+    first, second = runs
+    held: list[Route] = []
+    page.route(f"**/{second}/history?*", lambda route: held.append(route))
+    opened(page, server, first)
+    with page.expect_request(f"**/{second}/history?*"):
+        page.select_option("#run-picker", second)
+    page.select_option("#run-picker", first)
+    held[0].continue_()
+    expect(page.locator("#live-view")).to_be_visible()
+    expect(page.locator("#live-name")).to_have_text("first of two")
+    expect(page.locator("#run-picker")).to_have_value(first)
+
+
+def test_a_run_that_was_deleted_says_nothing_of_the_next_one(page: Page, server: Server, runs: tuple[str, str]) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    first, second = runs
+    held: list[Route] = []
+    page.route(f"**/{first}/live?*", lambda route: held.append(route))
+    with page.expect_request(f"**/{first}/live?*"):
+        opened(page, server, first)
+    page.evaluate(
+        """() => {
+          const empty = document.getElementById('live-empty');
+          new MutationObserver(() => { window.wrong ||= !empty.hidden; }).observe(empty, { attributes: true });
+        }"""
+    )
+    page.select_option("#run-picker", second)
+    held[0].fulfill(status=404, json={"error": {"en": "gone", "ko": "없음"}})
+    expect(page.locator("#live-name")).to_have_text("second of two")
+    assert not page.evaluate("Boolean(window.wrong)")
+
+
+def test_a_comparison_that_fails_late_does_not_stand_over_the_newer_one(
+    page: Page, server: Server, runs: tuple[str, str]
+) -> None:
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    first, second = runs
+    held: list[Route] = []
+    page.route(f"**/api/compare?runs={first}", lambda route: held.append(route))
+    with page.expect_request("**/api/compare?*"):
+        page.goto(f"{server.url}?tab=compare&lang=en&runs={first}")
+    page.evaluate(f"import('/static/js/state.js').then((m) => m.set({{runs: '{first},{second}'}}))")
+    expect(page.locator("#compare-evaluations tbody tr")).to_have_count(2)
+    with page.expect_response(f"**/api/compare?runs={first}"):
+        held[0].fulfill(status=503, json={"error": {"en": "busy", "ko": "바쁨"}})
+    page.evaluate("new Promise((next) => setTimeout(next))")  # what waits for the answer has had its turn
+    expect(page.locator("#compare-said")).to_be_hidden()

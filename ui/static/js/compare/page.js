@@ -77,6 +77,7 @@ class ComparePage {
   async #load() {
     const { api, dom, i18n } = this.ctx;
     const wanted = this.ids;
+    const mine = this.loading = {};
     this.asked = performance.now();
     clearTimeout(this.timer);
     this.revisions = this.#now();
@@ -90,9 +91,10 @@ class ComparePage {
     }
     try {
       const found = await api.get(api.address('/api/compare', { runs: wanted.join(',') }));
-      if (wanted !== this.ids) return;
+      if (mine !== this.loading) return; // asked for again, or other runs, meanwhile
       this.found = found;
     } catch (error) {
+      if (mine !== this.loading) return;
       i18n.label(this.said, 'compare.failed', { why: error.error ?? error.message });
       this.said.hidden = false;
       return;

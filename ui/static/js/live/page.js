@@ -69,6 +69,7 @@ class Live {
       else await this.#more(run);
       this.frame.online(true);
     } catch (error) {
+      if (this.ctx.state.get().run !== run) return 0; // of the run before: nothing to say of this one
       if (error.status === 404) return this.#without(run, IDLE);
       if (error.status === undefined) throw error;
       this.frame.online(false);
@@ -90,6 +91,7 @@ class Live {
   async #open(id) {
     const { api } = this.ctx;
     if (id !== this.id) {
+      this.id = null; // until it is there: who goes back to the run before meanwhile, opens that one again
       this.frame.show('loading');
       this.top.forget();
       this.findings.forget();
