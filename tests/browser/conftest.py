@@ -150,11 +150,14 @@ class Watched:
     def __init__(self, page: Page) -> None:
         self.faults: list[str] = []
         self.requests: list[str] = []
+        self.under_way = 0  # calls of our routes that have neither ended nor failed
         self.said: deque[str] = deque(maxlen=SHOWN)
         self.expect_failures = False  # while a test takes the server away, failed requests are no fault
         page.on("pageerror", lambda error: self.faults.append(f"pageerror: {error}"))
         page.on("console", self._console)
         page.on("request", self._request)
+        page.on("requestfinished", self._ended)
+        page.on("requestfailed", self._ended)
         page.on("requestfailed", lambda request: self.said.append(f"{request.method} {request.url}: {request.failure}"))
         page.on("response", self._response)
 
@@ -169,7 +172,11 @@ class Watched:
         if message.type == "error" and not (self.expect_failures and lost):
             self.faults.append(f"console: {message.text} ({where})")
 
+    def _ended(self, request: Any) -> None:
+        self.under_way -= urlsplit(request.url).path.startswith("/api/")
+
     def _request(self, request: Any) -> None:
+        self.under_way += urlsplit(request.url).path.startswith("/api/")
         self.requests.append(request.url)
         if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
             self.faults.append(f"external request: {request.url}")
@@ -196,6 +203,19 @@ def settled(read: Callable[[], T], wanted: T, timeout: float = 30) -> T:
     while (found := read()) != wanted and time.monotonic() < deadline:
         time.sleep(0.05)
     return found
+
+
+def quiet(page: Page) -> None:
+    """Until every question of the page has its answer, and none has led to another one."""
+    watched: Watched = page.watched  # type: ignore[attr-defined]
+    looks: list[tuple[int, int]] = []
+
+    def still() -> bool:
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        looks.append((watched.under_way, len(watched.requests)))
+        return len(looks) > 2 and looks[-1][0] == 0 and len(set(looks[-3:])) == 1
+
+    wait_for(still, 60, what="the page to be quiet")
 
 
 def leave(page: Page) -> None:

@@ -27,6 +27,14 @@ def hacked(server: Server) -> Iterator[str]:
     db.close()
 
 
+@pytest.fixture(scope="module")
+def other(server: Server) -> str:
+    """A short run that has ended."""
+    run = server.new_run(2)
+    server.wait_state(run, "succeeded")
+    return run
+
+
 def since(server: Server, run: str, finding: str = "A2") -> int:
     """Where the report says that it began: the step itself is the rules' affair, and tested there."""
     findings = server.call("GET", f"/api/runs/{run}/diagnosis")["findings"]
@@ -35,7 +43,7 @@ def since(server: Server, run: str, finding: str = "A2") -> int:
 
 def opened(page: Page, server: Server, run: str, lang: str = "en", more: str = "") -> Page:
     page.goto(f"{server.url}?run={run}&tab=live&lang={lang}{more}")
-    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings?|진단 \d+건"), timeout=60_000)
+    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings?|진단 \d+건"))
     return page
 
 
@@ -60,7 +68,7 @@ def test_the_sentence_and_the_findings_agree_and_show_their_numbers(page: Page, 
     assert rows.locator("td").inner_text() == "256"
     # What another one explains is folded away, and says by what it is explained.
     page.locator(".fi-symptoms > summary").click()
-    assert "explained by A2" in page.locator(".fi-symptoms [data-finding=H1]").inner_text()
+    expect(page.locator(".fi-symptoms [data-finding=H1]")).to_contain_text("explained by A2")
     page.click("#live-findings")
     assert page.locator("#findings").is_hidden()
 
@@ -120,7 +128,7 @@ def test_a_change_is_applied_to_a_new_run_that_has_it(page: Page, server: Server
     opened(page, server, hacked)
     page.click("#live-findings")
     page.locator("[data-finding=A2] .fi-apply").click()
-    expect(page.locator(".f-notice")).to_contain_text("with the change of A2", timeout=60_000)
+    expect(page.locator(".f-notice")).to_contain_text("with the change of A2")
     assert "from=" not in page.url, "a reload must not lay the change over what the person does next"
     assert page.locator("[data-applied]").count() >= 1
     assert page.locator("[data-field=rewards]").get_attribute("data-applied") is not None
@@ -146,7 +154,7 @@ def test_a_change_is_applied_to_a_new_run_that_has_it(page: Page, server: Server
 def test_a_run_in_the_list_tells_how_many_findings_stand(page: Page, server: Server, hacked: str) -> None:
     opened(page, server, hacked)  # it is judged by now
     page.goto(f"{server.url}?tab=runs&lang=en")
-    expect(page.locator(".r-findings:visible").first).to_contain_text("▲", timeout=60_000)
+    expect(page.locator(".r-findings:visible").first).to_contain_text("▲")
 
 
 def test_a_link_does_not_say_where_alerts_go(page: Page, server: Server, hacked: str) -> None:
@@ -154,27 +162,47 @@ def test_a_link_does_not_say_where_alerts_go(page: Page, server: Server, hacked:
     changes = [{"field": "alert_webhook", "to": "https://evil.example/x"}, {"field": "beta", "to": 0.5}]
     change = quote(json.dumps(changes))
     page.goto(f"{server.url}?tab=new&lang=en&from={hacked}&change={change}")
-    expect(page.locator(".f-notice")).to_contain_text("alert_webhook is not taken over from a link", timeout=60_000)
+    expect(page.locator(".f-notice")).to_contain_text("alert_webhook is not taken over from a link")
     assert page.locator("[data-applied]").evaluate_all("(all) => all.map((one) => one.dataset.field)") == ["beta"]
     assert "evil" not in page.locator("[data-field=alert_webhook]").inner_html()
 
 
-def test_the_findings_of_a_run_that_was_opened_meanwhile_are_shown(page: Page, server: Server, hacked: str) -> None:
+def test_the_findings_of_a_run_that_was_opened_meanwhile_are_shown(
+    page: Page, server: Server, hacked: str, other: str
+) -> None:
     """The answer of the run before comes late: the run that is open now is asked for all the same."""
-    other = server.new_run(2)
-    server.wait_state(other, "succeeded")
     opened(page, server, hacked)  # judged by now
     held: list[Route] = []
     page.route(f"**/api/runs/{other}/diagnosis", lambda route: held.append(route))
     with page.expect_request(f"**/api/runs/{other}/diagnosis"):
         page.goto(f"{server.url}?run={other}&tab=live&lang=en")
     page.evaluate(f"import('/static/js/state.js').then((m) => m.set({{run: '{hacked}'}}))")
-    expect(page.locator("#live-headline")).to_contain_text("Did not learn", timeout=60_000)
+    expect(page.locator("#live-headline")).to_contain_text("Did not learn")
     held[0].continue_()
-    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings?"), timeout=60_000)
+    expect(page.locator("#live-findings")).to_contain_text(re.compile(r"\d+ findings?"))
+
+
+def test_a_late_sentence_is_not_said_of_the_run_that_is_opened_meanwhile(
+    page: Page, server: Server, hacked: str, other: str
+) -> None:
+    held: dict[str, Route] = {}
+    for name in (f"{hacked}/headline", f"{other}/history?*", f"{other}/headline"):
+        page.route(f"**/api/runs/{name}", lambda route, _request, name=name: held.setdefault(name, route))
+    with page.expect_request(f"**/api/runs/{hacked}/headline"):
+        page.goto(f"{server.url}?run={hacked}&tab=live&lang=en")
+    with page.expect_request(f"**/api/runs/{other}/history?*"):
+        page.evaluate(f"import('/static/js/state.js').then((m) => m.set({{run: '{other}'}}))")
+    with page.expect_response(f"**/api/runs/{hacked}/headline"):
+        held[f"{hacked}/headline"].continue_()
+    with page.expect_request(f"**/api/runs/{other}/headline"):
+        held[f"{other}/history?*"].continue_()
+    expect(page.locator("#live-view")).to_be_visible()
+    expect(page.locator("#live-headline")).to_be_empty()
+    held[f"{other}/headline"].continue_()
+    expect(page.locator("#live-headline")).not_to_be_empty()
 
 
 def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     page.goto(f"{server.url}?tab=new&lang=en&from=20200101-000000-aaaa&change=%5B%5D")
-    expect(page.locator(".f-notice")).to_contain_text("no longer here", timeout=60_000)
+    expect(page.locator(".f-notice")).to_contain_text("no longer here")

@@ -268,7 +268,7 @@ def test_a_server_that_does_not_answer_is_said_beside_start(page: Page, server: 
     expect(page.locator("#f-why")).to_have_text("The server does not answer.")
     expect(page.locator("#f-start")).to_be_disabled()
     page.unroute("**/api/check")
-    page.wait_for_selector(READY, timeout=10_000)  # by itself
+    page.wait_for_selector(READY)  # by itself
     expect(figure(page, "total_steps")).to_have_text("7")
 
 

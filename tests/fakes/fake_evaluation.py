@@ -1,6 +1,7 @@
 """The fake worker's evaluation after the fact: two sides whose answers are known, stored row by row as the real one
 does. With n rows the base is right on every second one, the trained model on all but every tenth. With the seed
-INACTIVE_SEED the trained weights turn out to be without effect, and it fails in words."""
+INACTIVE_SEED the trained weights turn out to be without effect, and it fails in words. With HELD_SEED its first attempt
+stays at row HELD_AT until it is stopped: whoever stops it need not be quick."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 PART = 2
 INACTIVE_SEED = 13
+HELD_SEED, HELD_AT = 21, 10
 HASH, BASE = "9f" * 32, "ab" * 32
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"> \x1b[31m \u202e {{ value }}"
 INACTIVE = "the trained weights change nothing: the adapter is inactive"
@@ -82,6 +84,8 @@ def _side(worker: FakeWorker, side: Any, n: int, k: int, asked: dict[str, Any], 
     for first in range(done - done % PART, n, PART):
         worker.writer.progress(f"evaluate_{side}", first, n, eta_s=(n - first) * worker.step_s)
         time.sleep(worker.step_s)
+        while asked.get("seed") == HELD_SEED and first == HELD_AT and worker.first and not worker.term:
+            time.sleep(worker.step_s)
         worker.writer.evaluation_part(whole, first, items[first : first + PART])
         if worker.term:
             return True

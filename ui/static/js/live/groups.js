@@ -70,8 +70,9 @@ export class Groups {
       this.newer.hidden = false;
       return;
     }
-    const wait = 2000 - (performance.now() - this.asked);
-    if (this.asked && wait > 0) {
+    const hidden = document.visibilityState === 'hidden'; // a page that nobody sees asks for nothing
+    const wait = hidden ? 2000 : this.asked ? 2000 - (performance.now() - this.asked) : 0;
+    if (wait > 0) {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.#maybe(), wait);
       return;

@@ -56,7 +56,7 @@ class Live {
     const { run, step } = this.ctx.state.get();
     if (run !== this.id || step === undefined) this.picked.hide();
     if (run !== this.id) return void this.poller.now();
-    if (this.run) this.groups.use(this.run, this.groupCursor, asStep(step), this.store.config.reward_weights);
+    if (this.store) this.groups.use(this.run, this.groupCursor, asStep(step), this.store.config.reward_weights);
     return undefined;
   }
 

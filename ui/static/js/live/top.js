@@ -12,7 +12,7 @@ export class Top {
     this.name = h('h1', { id: 'live-name' });
     this.badge = stateBadge({ state: 'queued' });
     this.attempt = h('span', { class: 'caption' });
-    this.kind = h('a', { id: 'live-kind', class: 'caption', hidden: true, onclick: (event) => this.run.of && follow(event, { run: this.run.of.id }) });
+    this.kind = h('a', { id: 'live-kind', class: 'caption', hidden: true, onclick: (event) => this.run?.of && follow(event, { run: this.run.of.id }) });
     this.actions = h('div', { class: 'row actions' });
     this.sentence = h('p', { id: 'live-headline', class: 'headline', 'aria-live': 'polite' });
     this.said = h('div', { class: 'fi-said' }, this.sentence);
@@ -56,7 +56,7 @@ export class Top {
     const { h } = ctx;
     const act = (path, body) => async (event) => {
       event.currentTarget.disabled = true;
-      await this.#post(path, body);
+      await this.#post(run.id, path, body);
     };
     const asked = run.stop_requested || run.state === 'stopping';
     const buttons = [];
@@ -66,7 +66,7 @@ export class Top {
     } else if (run.can.stop_now && asked) {
       const end = async () => {
         const sure = await ctx.confirm({ title: 'live.stop_now_title', body: 'live.stop_now_body', action: 'live.stop_now' });
-        if (sure) await this.#post('stop', { now: true });
+        if (sure) await this.#post(run.id, 'stop', { now: true });
       };
       buttons.push(h('button', { id: 'live-stop-now', class: 'btn danger', type: 'button', t: 'live.stop_now', onclick: end }));
     }
@@ -81,10 +81,10 @@ export class Top {
     ctx.dom.fill(this.actions, buttons);
   }
 
-  async #post(path, body) {
+  async #post(id, path, body) {
     const { api, toast } = this.ctx;
     try {
-      await api.post(`/api/runs/${encodeURIComponent(this.run.id)}/${path}`, body);
+      await api.post(`/api/runs/${encodeURIComponent(id)}/${path}`, body);
     } catch (error) {
       toast(error.error ?? String(error), 'error');
     }
@@ -111,7 +111,7 @@ export class Top {
     const { api, h } = this.ctx;
     try {
       const { log_tail: tail } = await api.get(`/api/runs/${encodeURIComponent(id)}`);
-      if (!tail || this.run.id !== id || this.run.state !== 'failed') return;
+      if (!tail || this.run?.id !== id || this.run.state !== 'failed') return;
       const lines = tail.split('\n').slice(-12).join('\n');
       this.banner.firstElementChild?.querySelector('span')?.append(
         h('details', {}, h('summary', { class: 'caption', t: 'live.last_lines' }), h('pre', { class: 'mono tail' }, plain(lines, h))));
@@ -141,7 +141,9 @@ export class Top {
     this.wait = Math.max(2500, 10 * (performance.now() - this.asked));
   }
 
+  /** Another run is opened: an answer about this one that is still under way is not said of that one. */
   forget() {
+    this.run = null;
     this.key = '';
     this.step = null;
     this.wait = 0;
