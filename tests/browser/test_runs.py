@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.conftest import ENDED, Server
+from tests.support import wait_for
 
 LONG = 2000  # steps: far more than any test waits for
 HOSTILE = [
@@ -85,15 +86,15 @@ def test_a_run_is_stopped_resumed_and_deleted_from_its_row(api: Server, page: Pa
     stop = line.locator("[data-action=stop]")
     expect(stop).to_have_text("Stop and keep checkpoint")
     stop.click()
-    expect(line.locator(".badge")).to_have_attribute("data-state", "stopped", timeout=20_000)
+    expect(line.locator(".badge")).to_have_attribute("data-state", "stopped")
     expect(line.locator("[data-action=stop]")).to_have_count(0)
     done = int(line.locator(".r-steps").inner_text().split()[0].replace(",", ""))
     line.locator("[data-action=resume]").click()
-    expect(line.locator(".badge")).to_have_attribute("data-state", "running", timeout=20_000)
+    expect(line.locator(".badge")).to_have_attribute("data-state", "running")
     expect(line.locator(".r-steps")).to_contain_text("attempt 2")
     expect(line.locator("[data-action=delete]")).to_have_count(0)  # not while it runs
     line.locator("[data-action=stop]").click()
-    expect(line.locator(".badge")).to_have_attribute("data-state", "stopped", timeout=20_000)
+    expect(line.locator(".badge")).to_have_attribute("data-state", "stopped")
     assert int(line.locator(".r-steps").inner_text().split()[0].replace(",", "")) >= done
     line.locator("[data-action=delete]").click()
     expect(page.locator("dialog.dialog[open]:not(.f-dialog)")).to_contain_text("walk")
@@ -101,9 +102,9 @@ def test_a_run_is_stopped_resumed_and_deleted_from_its_row(api: Server, page: Pa
     assert find(api, run_id)
     line.locator("[data-action=delete]").click()
     page.click("dialog[open] .btn.danger")
+    expect(page.locator("#studio-toasts")).to_contain_text("walk is deleted")  # first: it goes by itself
     expect(line).to_have_count(0)
     assert find(api, run_id) is None
-    expect(page.locator("#studio-toasts")).to_contain_text("walk is deleted")
 
 
 def test_hostile_names_are_text_clipped_and_change_nothing(api: Server, page: Page) -> None:
@@ -151,22 +152,33 @@ def test_ticks_keep_rows_focus_and_open_text(api: Server, page: Page) -> None:
     line.locator("[data-action=stop]").focus()
     line.evaluate("(tr) => { tr.mark = 1; tr.querySelector('[data-action=stop]').mark = 1; }")
     before = line.locator(".r-steps").inner_text()
-    expect(line.locator(".r-steps")).not_to_have_text(before, timeout=10_000)
+    expect(line.locator(".r-steps")).not_to_have_text(before)
     assert line.evaluate("(tr) => tr.mark") == 1
     assert page.evaluate("document.activeElement.mark") == 1
 
 
 def test_a_hidden_page_asks_for_nothing(api: Server, page: Page) -> None:
-    opened(page, api)
     asked: list[str] = []
-    page.evaluate(
-        "Object.defineProperty(document, 'visibilityState', {get: () => 'hidden', configurable: true});"
-        "document.dispatchEvent(new Event('visibilitychange'))"
-    )
-    page.wait_for_timeout(300)
+    pending: set[Request] = set()
     page.on("request", lambda request: asked.append(request.url))
-    page.wait_for_timeout(4500)
+    page.on("request", lambda request: pending.add(request))
+    page.on("requestfinished", lambda request: pending.discard(request))
+    page.on("requestfailed", lambda request: pending.discard(request))
+    page.clock.install()
+    opened(page, api)
+    become = (
+        "(state) => { Object.defineProperty(document, 'visibilityState', {get: () => state, configurable: true});"
+        " document.dispatchEvent(new Event('visibilitychange')); }"
+    )
+    page.evaluate(become, "hidden")
+    # What was asked before may still be on its way.
+    wait_for(lambda: page.evaluate("0") == 0 and not any("/api/" in one.url for one in pending), 60, what="answers")
+    asked.clear()
+    page.clock.run_for(120_000)
+    page.evaluate("0")
     assert [one for one in asked if "/api/" in one] == []
+    with page.expect_request("**/api/runs"):
+        page.evaluate(become, "visible")
 
 
 def test_a_run_deleted_elsewhere_gives_a_message_and_no_error(api: Server, page: Page) -> None:
@@ -177,13 +189,13 @@ def test_a_run_deleted_elsewhere_gives_a_message_and_no_error(api: Server, page:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     page.route("**/api/runs", lambda route: route.abort())  # this tab does not hear of it
     api.call("DELETE", f"/api/runs/{run_id}")
-    expect(page.locator(".r-page > .notice")).to_be_visible(timeout=10_000)
+    expect(page.locator(".r-page > .notice")).to_be_visible()
     expect(line).to_be_visible()  # what was known stays, said to be old
     line.locator("[data-action=delete]").click()
     page.click("dialog[open] .btn.danger")
     expect(page.locator("#studio-toasts")).to_contain_text("not there any more")
     page.unroute("**/api/runs")
-    expect(line).to_have_count(0, timeout=10_000)
+    expect(line).to_have_count(0)
     expect(page.locator("#runs-quickstart")).to_be_visible()
 
 
@@ -195,7 +207,7 @@ def test_a_queued_run_is_taken_out_of_the_queue(api: Server, page: Page) -> None
     button = row(page, second).locator("[data-action=stop]")
     expect(button).to_have_text("Take out of the queue")
     button.click()
-    expect(row(page, second).locator(".badge")).to_have_attribute("data-state", "stopped", timeout=15_000)
+    expect(row(page, second).locator(".badge")).to_have_attribute("data-state", "stopped")
     expect(row(page, first).locator(".badge")).to_have_attribute("data-state", "running")
 
 

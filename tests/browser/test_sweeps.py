@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ENDED, Server
+from tests.browser.conftest import Server
 from tests.browser.test_access import SPILLS, serious
 from tests.support import wait_for
+
+LONG = 5000  # steps: a run that no test waits for
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def begin(server: Server, steps: int, **sweep: Any) -> dict[str, Any]:
 
 
 def finished(server: Server, sweep: str) -> dict[str, Any]:
-    wait_for(lambda: server.call("GET", f"/api/sweeps/{sweep}")["can"]["delete"], 180, 0.3, what="the sweep to end")
+    wait_for(lambda: server.call("GET", f"/api/sweeps/{sweep}")["can"]["delete"], 300, 0.3, what="the sweep to end")
     return server.call("GET", f"/api/sweeps/{sweep}")
 
 
@@ -74,7 +76,7 @@ def test_a_sweep_of_four_from_the_form_to_the_finished_table(api: Server, page: 
     expect(page.locator("#sweep-table tbody tr[data-setting]")).to_have_count(4)
     sweep = page.evaluate("new URLSearchParams(location.search).get('sweep')")
     done = finished(api, sweep)
-    expect(page.locator(".sw-top .badge")).to_have_attribute("data-state", "succeeded", timeout=60_000)
+    expect(page.locator(".sw-top .badge")).to_have_attribute("data-state", "succeeded")
     expect(page.locator("#sweep-counts")).to_have_text("4 finished")
     expect(page.locator("#sweep-best")).to_contain_text("Not distinguishable")
     row = page.locator("tr[data-setting='3']")
@@ -130,6 +132,7 @@ def test_points_that_break_a_rule_are_named_with_what_would_do_and_can_be_left_o
     page.uncheck("#sw-leave-out")
     # What would do takes the refused value's place.
     page.fill("#sw-f-num_generations", "4, 16, 7")
+    page.wait_for_selector(".sw-planned:not([data-stale])")  # the rules that stand are those of these values
     expect(page.locator("#sweeps-start")).to_be_disabled()
     page.locator(".sw-rule [data-use=num_generations]", has_text=re.compile("^8$")).click()
     expect(page.locator("#sw-f-num_generations")).to_have_value("4, 16, 8")
@@ -139,8 +142,28 @@ def test_points_that_break_a_rule_are_named_with_what_would_do_and_can_be_left_o
     expect(page.locator("#sw-f-num_generations-error")).to_contain_text("is given twice")
 
 
+def test_two_presses_on_start_all_the_same_are_one_sweep(api: Server, page: Page) -> None:
+    opened(page, api, "&sweep=new")
+    page.click("#sweeps-form [data-add=temperature]")
+    page.fill("#sw-f-temperature", "0.8, 1.2")
+    expect(page.locator("#sweeps-start")).to_have_text("Start 2 runs")
+    page.watched.expect_failures = True  # type: ignore[attr-defined]  # the refusal is an answer of 422
+    warns = [{"id": "slow", "words": {"en": "Slow.", "ko": "느립니다."}}]
+    refused = {"error": {"en": "no", "ko": "아니요"}, "preflight": {"stops": [], "warns": warns}}
+    page.route(
+        "**/api/sweeps",
+        lambda route: route.fulfill(status=422, json=refused) if route.request.method == "POST" else route.continue_(),
+    )
+    page.click("#sweeps-start")
+    page.locator("#sweeps-anyway").wait_for()
+    page.unroute("**/api/sweeps")
+    page.locator("#sweeps-anyway").evaluate("(button) => { button.click(); button.click(); }")
+    page.locator("#sweep-name").wait_for()
+    assert len(api.call("GET", "/api/sweeps")["sweeps"]) == 1
+
+
 def test_a_sweep_is_stopped_and_resumed_on_its_page_and_folds_on_runs(api: Server, page: Page) -> None:
-    made = begin(api, 60, sweep={"temperature": [0.8, 1.0, 1.2]}, name="walk <b>x</b>")
+    made = begin(api, LONG, sweep={"temperature": [0.8, 1.0, 1.2]}, name="walk <b>x</b>")
     first = made["rows"][0]["run"]["id"]
     api.wait_state(first, "running")
     page.goto(f"{api.url}?tab=runs&lang=en")
@@ -157,15 +180,16 @@ def test_a_sweep_is_stopped_and_resumed_on_its_page_and_folds_on_runs(api: Serve
     group.locator("[data-action=sweep]").click()
     expect(page.locator("#sweep-name")).to_have_text("walk <b>x</b>")
     page.click("#sweep-stop")
-    expect(page.locator("#sweep-resume")).to_be_visible(timeout=60_000)
+    page.locator("#sweep-resume").wait_for()  # the runs save first
     finished(api, made["id"])
-    expect(page.locator(".sw-top .badge")).to_have_attribute("data-state", "stopped", timeout=60_000)
+    expect(page.locator(".sw-top .badge")).to_have_attribute("data-state", "stopped")
     page.click("#sweep-resume")
-    api.wait_state(first, "running", *ENDED)
     expect(page.locator("#sweep-stop")).to_be_visible()
+    runs = [row["run"]["id"] for row in made["rows"]]
+    wait_for(lambda: any(api.state(run) == "running" for run in runs), 120, 0.2, what="a run to go on")
     page.click("#sweep-stop")
     finished(api, made["id"])
-    page.click("#sweep-delete", timeout=60_000)
+    page.click("#sweep-delete")
     page.locator(".dialog .btn.danger").click()
     expect(page.locator("#sweeps-none")).to_be_visible()
     assert len(api.call("GET", "/api/runs")["runs"]) == 3

@@ -191,7 +191,7 @@ export class Form {
 
   async #start(accept) {
     const sweep = this.asked();
-    if (!sweep) return;
+    if (!sweep || this.planned.busy) return; // two presses are one sweep
     this.planned.starting(true);
     try {
       const made = await api.post('/api/sweeps', { sweep, accept });
@@ -200,7 +200,7 @@ export class Form {
       Object.assign(this, { axes: [] });
       for (const input of [this.seeds, this.name]) input.value = '';
       this.#offer();
-      this.planned.nothing();
+      this.#changed(0); // nothing to vary: a plan that is on its way is about something else
       state.set({ sweep: made.id, from: null });
     } catch (error) {
       if (error.status === undefined) throw error;
