@@ -1,7 +1,9 @@
-"""What fails is also kept where scripts/tests.py tells it once more, under the output of all parts."""
+"""What holds for all tests: one thread a process, and code that is compiled once. What fails is also kept where
+scripts/tests.py tells it once more, under the output of all parts."""
 
 from __future__ import annotations
 
+import compileall
 import os
 from pathlib import Path
 
@@ -10,6 +12,14 @@ import pytest
 from tests.embedded_home import SHARED
 
 LINES, WIDTH = 12, 200  # of each failure: its end, which says what was expected where
+
+# Before anything loads torch, here and in every process that a test starts. The threads of one process wait for each
+# other by spinning: beside another lane that costs minutes and gains nothing.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Where PYTHONDONTWRITEBYTECODE is set, as it is in containers, each process that a test starts would compile what it
+# imports anew: a fourth of the time that a command takes. What is up to date is only looked at.
+for _folder in ("backend", "storage", "tests", "ui"):
+    compileall.compile_dir(Path(__file__).resolve().parent.parent / _folder, quiet=2)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -20,7 +20,7 @@ from backend.processes.locks import held
 from backend.services import Services
 from backend.settings import PROJECT, Settings
 from storage.records import Run, RunState
-from tests.support import wait_for
+from tests.support import PATIENCE_S, wait_for
 
 SETTINGS = {"num_generations": 4, "per_device_train_batch_size": 8, "dataset": "arithmetic"}
 
@@ -74,23 +74,23 @@ class Studio:
     def cli(self, *words: str, **environment: str) -> tuple[int, Any, str]:
         """(exit code, the JSON document on stdout, stderr) of a command with --json."""
         process = self.command(*words, "--json", **environment)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S * 2)
         return process.returncode, json.loads(out) if out else None, err
 
     def run(self, run_id: str) -> Run:
         return self.services.get(run_id)
 
-    def wait_state(self, run_id: str, *states: RunState, timeout: float = 20.0) -> Run:
+    def wait_state(self, run_id: str, *states: RunState, timeout: float = PATIENCE_S) -> Run:
         """Wait without settling anything: only what workers and shims do counts."""
         wait_for(lambda: self.run(run_id).state in states, timeout, what=f"{run_id} in {states}")
         return self.run(run_id)
 
     def wait_step(self, run_id: str, step: int) -> Run:
-        wait_for(lambda: self.run(run_id).last_step >= step, 20, what=f"step {step}")
+        wait_for(lambda: self.run(run_id).last_step >= step, what=f"step {step}")
         return self.run(run_id)
 
     def wait_free(self, run_id: str) -> None:
-        wait_for(lambda: not held(self.folder(run_id) / "run.lock"), 15, what="the lock to be free")
+        wait_for(lambda: not held(self.folder(run_id) / "run.lock"), what="the lock to be free")
 
     def folder(self, run_id: str) -> Path:
         return self.settings.run_dir(run_id)
@@ -100,7 +100,7 @@ class Studio:
             found = runfiles.read_pids(self.folder(run.id), self.run(run.id).attempt)
             return found if found and found.worker else None
 
-        found = wait_for(known, 15, what="pid.json")
+        found = wait_for(known, what="pid.json")
         assert found is not None
         return found
 
@@ -143,6 +143,6 @@ def ended(pid: int) -> bool:
         return True
 
 
-def all_gone(processes: Iterable[psutil.Process], timeout: float = 10.0) -> None:
+def all_gone(processes: Iterable[psutil.Process], timeout: float = PATIENCE_S) -> None:
     listed = list(processes)
     wait_for(lambda: all(gone(process) for process in listed), timeout, what=f"{listed} to be gone")

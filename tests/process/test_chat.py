@@ -245,7 +245,7 @@ def test_it_ends_with_the_server(home: ChatHome, after: str) -> None:
         pid = int(server.stdout.readline())
         if "close" not in after:
             server.kill()
-        wait_for(lambda: ended(pid), 10, what="the chat process to end")
+        wait_for(lambda: ended(pid), what="the chat process to end")
         assert server.stdin is not None
         server.stdin.close()
 
@@ -268,7 +268,7 @@ def test_over_http_a_reader_that_goes_stops_the_answer(home: ChatHome) -> None:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
-        wait_for(lambda: server.started, 10)
+        wait_for(lambda: server.started)
         body = json.dumps({"left": home.side("base"), "right": home.side("final"), "prompt": "1", **LONG}).encode()
         head = f"POST /api/chat/ask HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         with socket.create_connection(listener.getsockname()) as client:
@@ -278,7 +278,7 @@ def test_over_http_a_reader_that_goes_stops_the_answer(home: ChatHome) -> None:
                 received += client.recv(65_536)
             assert b"application/x-ndjson" in received
             assert home.service.state()["state"] == "busy"
-        wait_for(lambda: home.service.state()["state"] == "ready", 5, what="the answer to stop")
+        wait_for(lambda: home.service.state()["state"] == "ready", what="the answer to stop")
         assert len(home.service.chats()) == kept, "an answer that ran to its end would have been kept"
         refused = json.dumps({"left": home.side("base"), "prompt": "", "n": 1}).encode()
         with socket.create_connection(listener.getsockname()) as client:
@@ -289,7 +289,7 @@ def test_over_http_a_reader_that_goes_stops_the_answer(home: ChatHome) -> None:
             assert client.recv(65_536).startswith(b"HTTP/1.1 422")
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         listener.close()
 
 
@@ -307,6 +307,6 @@ def test_a_killed_process_is_told_and_the_next_one_ends_when_nobody_asks(home: C
     process = psutil.Process(home.service.state()["pid"])
     assert process.pid != pid
     assert list(events)[-1]["type"] == "done"
-    wait_for(lambda: not psutil.pid_exists(process.pid), 20, what="the idle end, without a zombie")
+    wait_for(lambda: not psutil.pid_exists(process.pid), what="the idle end, without a zombie")
     state = home.service.state()
     assert (state["state"], state["memory_bytes"], state["loaded"]) == ("off", 0, [])

@@ -33,4 +33,4 @@ def test_the_whole_of_the_cases(tmp_path: Path) -> None:
     assert all(line["reason"] for line in found if line["score"] is None)
     kinds = Counter(case["reward"] for case in wanted)
     assert set(kinds) == {"math", "exact", "choice", "format", "json", "sql", "code", "regex"}
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < 110

@@ -56,18 +56,16 @@ def test_async_functions_wait_side_by_side(level: str) -> None:
     source = """
         import asyncio
 
-        async def one(completion):
-            await asyncio.sleep(0.2)
+        async def one(completion, all_here):
+            await all_here.wait()  # for ever, where one is waited for before the next begins
             return len(completion)
 
         async def judge(completions, **kwargs):
-            return await asyncio.gather(*[one(c) for c in completions])
+            all_here = asyncio.Barrier(len(completions))
+            return await asyncio.gather(*[one(c, all_here) for c in completions])
     """
     with reward(source, level) as judge:
-        judge(["p"], ["a"])
-        begin = time.monotonic()
         assert judge(["p"] * 8, ["a" * n for n in range(8)]) == [float(n) for n in range(8)]
-        assert time.monotonic() - begin < 1.2
 
 
 def test_threads_of_an_event_loop_wake_it(level: str) -> None:
@@ -194,7 +192,7 @@ def test_one_that_hangs_is_killed_from_outside_and_the_others_are_scored(level: 
     with reward(ONE_BAD.format(what=HANGS[what]), level, limit_s=1.0) as judge:
         begin = time.monotonic()
         assert judge(["p"] * 4, EIGHT[:4]) == [1.0, None, 1.0, 1.0]
-        assert time.monotonic() - begin < 15
+        assert time.monotonic() - begin < 60
         assert judge.restarts == 2
         assert "1 s" in judge.take_failures()[0].error
         notices = judge.take_notices()
@@ -233,7 +231,7 @@ def test_when_everything_hangs_the_rest_is_not_tried(level: str) -> None:
     with reward(source, level, limit_s=0.3) as judge:
         begin = time.monotonic()
         assert judge(["p"] * 16, ["a"] * 16) == [None] * 16
-        assert time.monotonic() - begin < 15
+        assert time.monotonic() - begin < 60
         assert "not tried" in judge.take_failures()[-1].error
 
 

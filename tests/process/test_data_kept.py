@@ -95,7 +95,7 @@ def test_what_a_killed_import_left_goes_with_the_next_command(studio: Studio, tm
         assert len(list(objects.glob("*.part"))) == 2
         (objects / "0123.keys-part").write_bytes(b"x")
         dead.send_signal(signal.SIGKILL)
-        dead.wait(timeout=20)
+        dead.wait(timeout=60)
         studio.cli("data", *(file if word == "FILE" else word for word in words))
         (part,) = objects.glob("*part")
         assert abandoned(part) is False, "whoever still writes is left alone"

@@ -16,9 +16,10 @@ import pytest
 
 from backend.errors import StudioError
 from backend.killable import Pool, shared
-from tests.process.harness import all_gone, gone
+from tests.process.harness import all_gone, ended
 from tests.support import wait_for
 
+SOON_S = 20.0  # between what ends at its limit, on a busy machine too, and what hangs
 HERE = "tests.process.killable_targets"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the guarantees are Linux's")
 
@@ -30,46 +31,46 @@ def pool() -> Iterator[Pool]:
     made.close()
 
 
-def outcomes(pool: Pool, function: str, calls: list[dict], limit_s: float = 5.0) -> list[str]:
+def outcomes(pool: Pool, function: str, calls: list[dict], limit_s: float = 60.0) -> list[str]:
     return [result.outcome for result in pool.map(f"{HERE}:{function}", calls, limit_s)]
 
 
 def test_results_come_in_order_and_children_are_reused(pool: Pool) -> None:
-    results = pool.map(f"{HERE}:add", [{"a": n, "b": 1} for n in range(500)], 5.0)
+    results = pool.map(f"{HERE}:add", [{"a": n, "b": 1} for n in range(500)], 60.0)
     assert [result.value for result in results] == list(range(1, 501))
-    pids = {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 5.0)}
+    pids = {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 60.0)}
     assert 1 <= len(pids) <= 2
-    assert {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 5.0)} <= pids
+    assert {result.value for result in pool.map(f"{HERE}:pid", [{}] * 50, 60.0)} <= pids
 
 
 @pytest.mark.parametrize("function", ["spin", "hang_in_c", "deaf"])
 def test_a_call_that_hangs_is_killed_at_its_limit_and_the_others_go_on(pool: Pool, function: str) -> None:
-    pool.map(f"{HERE}:pid", [{}] * 2, 5.0)
+    pool.map(f"{HERE}:pid", [{}] * 2, 60.0)
     before = time.monotonic()
     hung = pool.map(f"{HERE}:{function}", [{}], 0.5)[0]
     assert hung.outcome == "timeout"
     assert hung.error == "stopped after 0.5 s"
-    assert time.monotonic() - before < 2.5  # its limit and 2 s more
-    assert pool.map(f"{HERE}:add", [{"a": 1}], 5.0)[0].value == 1
+    assert time.monotonic() - before < 0.5 + SOON_S
+    assert pool.map(f"{HERE}:add", [{"a": 1}], 60.0)[0].value == 1
 
 
 def test_each_call_has_its_own_limit(pool: Pool) -> None:
     results = pool.map(f"{HERE}:spin", [{}, {}, {}], [0.2, 1.0, 0.2])
     assert [result.outcome for result in results] == ["timeout"] * 3
-    assert all(limit <= result.seconds < limit + 2 for limit, result in zip((0.2, 1.0, 0.2), results, strict=True))
+    assert all(limit <= result.seconds < limit + SOON_S for limit, result in zip((0.2, 1.0, 0.2), results, strict=True))
 
 
 def test_a_call_that_ends_its_process_is_told_from_one_that_raises(pool: Pool) -> None:
-    died = pool.map(f"{HERE}:leave", [{"code": 0}, {"code": 7}], 5.0)
+    died = pool.map(f"{HERE}:leave", [{"code": 0}, {"code": 7}], 60.0)
     assert [(result.outcome, result.error) for result in died] == [
         ("died", "the process died: exit code 0"),
         ("died", "the process died: exit code 7"),
     ]
-    crashed = pool.map(f"{HERE}:crash", [{}], 5.0)[0]
+    crashed = pool.map(f"{HERE}:crash", [{}], 60.0)[0]
     assert crashed.outcome == "died"
     assert "SIGSEGV" in crashed.error
     for function, error in (("fail", "ValueError('나쁨')"), ("polite_exit", "SystemExit(3)")):
-        raised = pool.map(f"{HERE}:{function}", [{"words": "나쁨"} if function == "fail" else {}], 5.0)[0]
+        raised = pool.map(f"{HERE}:{function}", [{"words": "나쁨"} if function == "fail" else {}], 60.0)[0]
         assert (raised.outcome, raised.error) == ("raised", error)
         assert function in raised.traceback
     assert outcomes(pool, "no_json", [{}]) == ["raised"]
@@ -77,7 +78,7 @@ def test_a_call_that_ends_its_process_is_told_from_one_that_raises(pool: Pool) -
 
 @pytest.mark.parametrize("function", ["blow_up", "one_huge"])
 def test_a_call_that_eats_memory_ends_alone(pool: Pool, function: str) -> None:
-    result = pool.map(f"{HERE}:{function}", [{}], 20.0)[0]
+    result = pool.map(f"{HERE}:{function}", [{}], 60.0)[0]
     assert result.outcome == "died"
     assert "out of memory" in result.error
     assert outcomes(pool, "add", [{"a": 1}]) == ["ok"]
@@ -87,18 +88,18 @@ def test_a_call_that_eats_memory_ends_alone(pool: Pool, function: str) -> None:
 def test_a_child_that_never_gets_ready_stops_everything_in_words(pool: Pool, target: str) -> None:
     name = "no_such" if "no_such" in target else "exit code 3. the last words"
     with pytest.raises(StudioError, match=name):
-        pool.map(target, [{}] * 5, 5.0)
+        pool.map(target, [{}] * 5, 60.0)
     assert outcomes(pool, "add", [{"a": 1}] * 4) == ["ok"] * 4
 
 
 def test_arguments_that_are_no_json_go_as_their_text(pool: Pool) -> None:
-    assert pool.map(f"{HERE}:length", [{"text": Path("/a/b")}], 5.0)[0].value == 4
+    assert pool.map(f"{HERE}:length", [{"text": Path("/a/b")}], 60.0)[0].value == 4
 
 
 def test_long_arguments_and_answers_pass_and_endless_ones_do_not(pool: Pool) -> None:
-    assert pool.map(f"{HERE}:length", [{"text": "가" * 2_000_000}] * 4, 20.0)[3].value == 2_000_000
-    assert len(pool.map(f"{HERE}:long_answer", [{"length": 2_000_000}], 20.0)[0].value) == 2_000_000
-    too_long = pool.map(f"{HERE}:long_answer", [{"length": 20_000_000}], 30.0)[0]
+    assert pool.map(f"{HERE}:length", [{"text": "가" * 2_000_000}] * 4, 60.0)[3].value == 2_000_000
+    assert len(pool.map(f"{HERE}:long_answer", [{"length": 2_000_000}], 60.0)[0].value) == 2_000_000
+    too_long = pool.map(f"{HERE}:long_answer", [{"length": 20_000_000}], 60.0)[0]
     assert too_long.outcome == "died"
 
 
@@ -110,7 +111,7 @@ def test_children_know_neither_torch_nor_secrets_and_run_calls_in_their_main_thr
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "canary")
-    facts = pool.map(f"{HERE}:facts", [{}], 5.0)[0].value
+    facts = pool.map(f"{HERE}:facts", [{}], 60.0)[0].value
     assert facts == {"torch": False, "main": True, "secrets": []}
 
 
@@ -131,34 +132,34 @@ def test_many_threads_share_the_pool(pool: Pool) -> None:
 
 def test_a_thread_that_ends_does_not_take_the_children_it_started(pool: Pool) -> None:
     pids: list[int] = []
-    starter = threading.Thread(target=lambda: pids.append(pool.map(f"{HERE}:pid", [{}], 5.0)[0].value))
+    starter = threading.Thread(target=lambda: pids.append(pool.map(f"{HERE}:pid", [{}], 60.0)[0].value))
     starter.start()
     starter.join()
-    assert pool.map(f"{HERE}:pid", [{}], 5.0)[0].value == pids[0]
+    assert pool.map(f"{HERE}:pid", [{}], 60.0)[0].value == pids[0]
 
 
 def test_a_child_killed_while_idle_is_replaced(pool: Pool) -> None:
-    first = pool.map(f"{HERE}:pid", [{}], 5.0)[0].value
+    first = pool.map(f"{HERE}:pid", [{}], 60.0)[0].value
     os.kill(first, signal.SIGKILL)
-    wait_for(lambda: gone(psutil.Process(first)) if psutil.pid_exists(first) else True)
-    again = pool.map(f"{HERE}:pid", [{}], 5.0)[0]
+    wait_for(lambda: ended(first))
+    again = pool.map(f"{HERE}:pid", [{}], 60.0)[0]
     assert again.outcome == "ok"
     assert again.value != first
 
 
 def test_closing_ends_the_children_and_what_they_started(pool: Pool) -> None:
-    grandchild = psutil.Process(pool.map(f"{HERE}:leave_a_grandchild", [{}], 5.0)[0].value)
-    child = psutil.Process(pool.map(f"{HERE}:pid", [{}], 5.0)[0].value)
+    grandchild = psutil.Process(pool.map(f"{HERE}:leave_a_grandchild", [{}], 60.0)[0].value)
+    child = psutil.Process(pool.map(f"{HERE}:pid", [{}], 60.0)[0].value)
     pool.close()
     all_gone([child, grandchild])
     with pytest.raises(StudioError, match="closed"):
-        pool.map(f"{HERE}:pid", [{}], 5.0)
+        pool.map(f"{HERE}:pid", [{}], 60.0)
 
 
 PARENT = f"""
 import sys, threading
 from backend.killable import shared
-print(*(shared().map("{HERE}:pid", [{{}}], 5.0)[0].value for _ in range(1)), flush=True)
+print(*(shared().map("{HERE}:pid", [{{}}], 60.0)[0].value for _ in range(1)), flush=True)
 def hang():
     shared().map("{HERE}:" + sys.argv[1], [{{}}] * 2, 600.0)
 thread = threading.Thread(target=hang, daemon=True)
@@ -186,14 +187,14 @@ def test_no_child_outlives_its_parent(function: str, how: str) -> None:
             children = psutil.Process(parent.pid).children(recursive=True)
             return children if sum(child.cpu_times().user > 0.6 for child in children) >= 1 else []
 
-        children = wait_for(working, 30, what="children that burn time")
+        children = wait_for(working, what="children that burn time")
         assert known in children
         if how == "SIGKILL":
             parent.kill()
         else:
-            parent.communicate("end\n", timeout=10)
-        parent.wait(10)
-        all_gone(children, 3)
+            parent.communicate("end\n", timeout=60)
+        parent.wait(60)
+        all_gone(children)
     finally:
         parent.kill()
         parent.communicate()
@@ -204,7 +205,7 @@ def test_the_shared_pool_is_one() -> None:
 
 
 def test_a_call_whose_child_is_killed_from_outside_is_tried_once_more(pool: Pool, tmp_path: Path) -> None:
-    assert pool.map(f"{HERE}:killed_once", [{"mark": str(tmp_path / "mark")}], 5.0)[0].value == "second"
-    always = pool.map(f"{HERE}:killed", [{}, {}], 5.0)
+    assert pool.map(f"{HERE}:killed_once", [{"mark": str(tmp_path / "mark")}], 60.0)[0].value == "second"
+    always = pool.map(f"{HERE}:killed", [{}, {}], 60.0)
     assert [each.outcome for each in always] == ["died", "died"]
     assert "signal 9" in always[0].error

@@ -47,7 +47,7 @@ def test_the_queue_goes_on_with_no_server(studio: Studio) -> None:
 
 def test_two_starts_at_once_give_one_running_and_one_queued(studio: Studio) -> None:
     """Twice, since a race that is lost only now and then is lost."""
-    studio.set(FAKE_STEPS="400")
+    studio.set(FAKE_STEPS="4000")
     studio.services.runs()
     for _ in range(2):
         commands = [studio.command("train", "--json", *(f"--set={k}={v}" for k, v in SETTINGS.items())) for _ in "ab"]

@@ -63,7 +63,7 @@ def test_stop_resume_kill_resume(real: tuple[Studio, str]) -> None:
     assert pids.worker is not None
     process = psutil.Process(pids.worker.pid)
     os.kill(pids.shim.pid, signal.SIGKILL)
-    all_gone([process], timeout=5)
+    all_gone([process])
     studio.services.reconcile()
     assert studio.run(run.id).state is RunState.LOST
     studio.services.resume(run.id, {"max_steps": table(studio, run.id)[-1] + 3})

@@ -14,7 +14,7 @@ import pytest
 from backend.settings import PROJECT
 from tests.embedded_home import trained_home
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 
 
 def backend(home: Path, *words: str) -> Any:

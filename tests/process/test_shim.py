@@ -19,7 +19,7 @@ from backend.processes.locks import held
 from backend.processes.runfiles import Exit, Stop
 from backend.processes.worker_log import read
 from backend.settings import PROJECT, Settings
-from tests.support import wait_for
+from tests.support import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the shim's guarantees are Linux's")
 RUN = "20260101-000000-aaaa"
@@ -75,7 +75,11 @@ class Bench:
         self.told += [process.pid for process in found]
         return found
 
-    def ended(self, attempt: int = 1, timeout: float = 15.0) -> Exit:
+    def go(self) -> None:
+        """The worker's until_told() is over."""
+        (self.settings.home / "pids.go").touch()
+
+    def ended(self, attempt: int = 1, timeout: float = PATIENCE_S) -> Exit:
         found = wait_for(lambda: runfiles.read_exit(self.dir, attempt), timeout, what="exit.json")
         assert found is not None
         return found
@@ -107,11 +111,13 @@ TELL = """
 import os, signal, subprocess, sys, time
 def tell(pid=None):
     with open(os.environ["PIDS"], "a") as f: f.write(f"{pid or os.getpid()}\\n")
+def until_told():
+    while not os.path.exists(os.environ["PIDS"] + ".go"): time.sleep(0.02)
 """
 
 
 def test_the_exit_code_and_the_pids_are_recorded(bench: Bench) -> None:
-    shim = bench.start(TELL + "tell(); print('hello'); time.sleep(0.5); sys.exit(3)")
+    shim = bench.start(TELL + "tell(); print('hello'); until_told(); sys.exit(3)")
     (worker,) = bench.pids(1)
     pids = wait_for(lambda: (p := runfiles.read_pids(bench.dir, 1)) and p.worker and p)
     assert pids is not None
@@ -120,6 +126,7 @@ def test_the_exit_code_and_the_pids_are_recorded(bench: Bench) -> None:
     assert (pids.worker.pid, pids.shim.pid) == (worker.pid, shim.pid)
     assert alive(pids.worker)
     assert held(bench.dir / "run.lock")
+    bench.go()
     ended = bench.ended()
     assert (ended.code, ended.signal, ended.stop, ended.forced) == (3, None, None, False)
     wait_for(lambda: not held(bench.dir / "run.lock"), what="the lock to be released")
@@ -188,7 +195,7 @@ def test_the_second_wish_kills_at_once(bench: Bench) -> None:
     shim.send_signal(signal.SIGTERM)
     runfiles.write_stop(bench.dir, Stop(1, "now", grace_s=600))
     shim.send_signal(signal.SIGUSR1)
-    ended = bench.ended(timeout=5)
+    ended = bench.ended()
     assert (ended.signal, ended.stop, ended.forced) == (9, "now", False)
     wait_for(lambda: all(gone(p) for p in processes), what="the whole group")
 
@@ -203,13 +210,14 @@ middle = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {daem
 subprocess.Popen([sys.executable, '-c', middle], start_new_session=True).wait()
 subprocess.Popen([sys.executable, '-c', daemon], start_new_session=True)
 open(os.environ['PIDS'], 'a').close()
-while open(os.environ['PIDS']).read().count('\\n') < 2: time.sleep(0.02)
+until_told()
 """
     )
     processes = bench.pids(2)
+    bench.go()
     assert bench.ended().code == 0
     wait_for(lambda: all(gone(p) for p in processes))
-    shim.wait(20)
+    shim.wait(60)
     assert not any(p.is_running() for p in processes)
 
 
@@ -218,7 +226,7 @@ def test_the_worker_dies_with_a_killed_shim(bench: Bench) -> None:
     (worker,) = bench.pids(1)
     shim.kill()
     shim.wait()
-    wait_for(lambda: gone(worker), timeout=5, what="PDEATHSIG")
+    wait_for(lambda: gone(worker), what="PDEATHSIG")
     assert not held(bench.dir / "run.lock")
     assert runfiles.read_exit(bench.dir, 1) is None
 
@@ -226,7 +234,7 @@ def test_the_worker_dies_with_a_killed_shim(bench: Bench) -> None:
 def test_a_second_shim_of_the_same_run_is_refused(bench: Bench) -> None:
     bench.start(TELL + "tell(); time.sleep(99)")
     bench.pids(1)
-    assert bench.start("print('never')").wait(10) == 2
+    assert bench.start("print('never')").wait(60) == 2
 
 
 def test_a_worker_that_cannot_be_started_is_told(bench: Bench) -> None:

@@ -63,7 +63,7 @@ def test_a_kill_loses_at_most_the_last_second(store: Store) -> None:
     process = child("pour", store.url, RUN, store.spill)
     assert process.stdout is not None
     given: dict[int, float] = {}
-    while not given or time.monotonic() - min(given.values()) < 2.5:
+    while sum(at < time.monotonic() - 2.0 for at in given.values()) <= 50:  # a second more than may be lost
         step, at = process.stdout.readline().split()
         given[int(step)] = float(at)
     process.kill()
@@ -136,7 +136,7 @@ def test_a_database_that_cannot_grow_spills(store: Store, monkeypatch: pytest.Mo
             w.metrics(step, "train", {"loss": float(step)})
             w.generation(generation(step, [noise(step, 1500)]))
             if step % 10 == 0:
-                assert w.flush(10)
+                assert w.flush(60)
         assert w.close()
     assert store.spill.exists()
     stored = len(steps(store))
@@ -208,6 +208,6 @@ def test_a_read_only_database_is_spilled_too(store: Store) -> None:
     )  # fmt: skip
     home.chmod(0o755)
     assert done.returncode == 0, done.stderr
-    wait_for((spills / "spill.jsonl").exists, 1)
+    wait_for((spills / "spill.jsonl").exists)
     assert ingest_spill(store.db, RUN, spills / "spill.jsonl") == 1
     assert steps(store) == [1]

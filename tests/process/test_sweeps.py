@@ -61,7 +61,7 @@ def test_a_grid_runs_in_its_order_with_nobody_watching(studio: Studio) -> None:
 
 
 def test_it_is_stopped_and_resumed_as_one(studio: Studio) -> None:
-    studio.set(FAKE_STEP_S="0.05")
+    studio.set(FAKE_STEP_S="0.5")  # it must not be over before it is stopped
     made = begin(studio, {"temperature": [0.8, 1.0, 1.2]}, values={"max_steps": 40})
     first, *others = ids(made)
     studio.wait_step(first, 7)
@@ -149,7 +149,7 @@ def test_two_who_resume_at_once_make_no_run_twice(studio: Studio) -> None:
 
 
 def test_each_device_has_one_run_and_the_worker_sees_that_one_alone(studio: Studio) -> None:
-    studio.set(GRPO_STUDIO_DEVICES="GPU-a,GPU-b", FAKE_PRINT_ENV="1", FAKE_STEPS="400")
+    studio.set(GRPO_STUDIO_DEVICES="GPU-a,GPU-b", FAKE_PRINT_ENV="1", FAKE_STEPS="4000")
     made = begin(studio, {"temperature": [0.8, 1.0, 1.2]})
     first, second, third = ids(made)
     for run_id in (first, second):
@@ -171,7 +171,7 @@ def _device(studio: Studio, run_id: str) -> str:
 
 
 def test_a_run_is_put_in_front_of_the_queue(studio: Studio) -> None:
-    studio.set(FAKE_STEPS="400")
+    studio.set(FAKE_STEPS="4000")
     running, second, third, fourth = (studio.start() for _ in range(4))
     places = {view["id"]: view["queue"] for view in studio.services.runs()}
     assert places[running.id] is None

@@ -57,7 +57,7 @@ def test_many_starts_from_several_processes_run_one_by_one_in_their_order(studio
 
 
 def test_a_shim_starts_nothing_on_a_device_that_was_taken_out_of_the_list(studio: Studio) -> None:
-    studio.set(GRPO_STUDIO_DEVICES="GPU-a,GPU-b", FAKE_PRINT_ENV="1", FAKE_STEPS="400")
+    studio.set(GRPO_STUDIO_DEVICES="GPU-a,GPU-b", FAKE_PRINT_ENV="1", FAKE_STEPS="4000")
     first, second, third = (studio.start() for _ in range(3))
     for run in (first, second):
         studio.wait_step(run.id, 1)

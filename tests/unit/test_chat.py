@@ -283,7 +283,7 @@ def test_the_line_moves_in_order_and_forgets_who_leaves() -> None:
     line.leave(second)
     assert came == []
     line.leave(first)
-    waiting.join(5)
+    waiting.join(60)
     assert came == ["third"]
     assert (line.busy, line.waiting) == (False, 0)
 

@@ -362,12 +362,12 @@ def test_a_run_that_trained_has_a_while_and_one_that_did_not_costs_no_place_in_t
 def test_one_request_of_the_bench_ends_soon(space: DemoServices, monkeypatch: pytest.MonkeyPatch) -> None:
     """50 rows of a pattern that backtracks for ever: 50 s and more without a budget of the whole request."""
     monkeypatch.setattr("backend.lab.table.PUBLIC_S", 0.5)
-    monkeypatch.setattr(limits, "LIMIT_S", 0.2)
+    monkeypatch.setattr(limits, "LIMIT_S", 1.0)
     door: Any = DemoDoor(space)
     rows = [{"completion": "a" * 34 + "!"}] * limits.BENCH_ROWS
     began = time.monotonic()
     found = door.lab.table(["regex"], None, {"regex": {"pattern": "(a+)+$"}}, rows)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 40
     assert "were used up" in found["rows"][-1]["cells"]["regex"]["reason"]
 
 
@@ -514,12 +514,12 @@ def test_few_wait_for_a_slot_and_the_others_are_told_at_once() -> None:
     threads = [threading.Thread(target=held, args=(visitor,)) for visitor in "abc"]
     for thread in threads:
         thread.start()
-    wait_for(lambda: len(slots._waits) == 2, 10, what="two that wait")
+    wait_for(lambda: len(slots._waits) == 2, what="two that wait")
     with pytest.raises(TooMany), slots.one():
         raise AssertionError
     free.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert len(ended) == 3
 
 

@@ -155,7 +155,7 @@ def test_a_rule_that_hangs_holds_the_end_up_for_a_bounded_while(job: Any, monkey
     release = threading.Event()
 
     def hangs(window: Any) -> Reading:
-        release.wait(20)
+        release.wait(60)
         return Reading("hold")
 
     made = Diagnosis(job, [quick(hangs)])
@@ -177,7 +177,7 @@ def test_a_grave_finding_stops_the_run_where_the_settings_ask(
     made = Diagnosis(job, [quick(lambda w: Reading("fire", TITLE), severity)])
     made.begin(("accuracy",), 60)
     made.tell("metrics", (1, {"loss": 0.0}))
-    assert job.writer.stored.wait(20)
+    assert job.writer.stored.wait(60)
     assert job.stop.requested is stops
     if stops:
         assert job.stop.because == "stopped at the finding Q1 quick of step 1, as stop_on=critical asks"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from backend.exporting.child import Failed, talk
+from tests.process.harness import ended
 from tests.support import wait_for
 
 SAY = "import json,sys,os,time\ndef say(**m): print(json.dumps(m), flush=True)\n"
@@ -58,4 +58,4 @@ def test_a_stop_kills_it_and_all_it_started(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(code, tmp_path, tick=tick)
     for pid in pids.read_text().split():
-        wait_for(lambda pid=pid: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == "zombie")
+        wait_for(lambda pid=pid: ended(int(pid)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,14 @@ def test_what_a_call_costs_is_told_as_the_calls(run: Any, waits: str) -> None:
     found = run(body, TEXTS[:12])
     assert verdicts(found)["f.speed"] == "warn"
     assert "a call whatever is in it" in words(found, "f.speed")
-    assert "About 1.1 s for the 8 completions" in words(found, "f.speed")
+    told = re.search(r"About (\d+\.\d) s for the 8 completions", words(found, "f.speed"))
+    assert told
+    assert 1.1 <= float(told[1]) < 5  # 8.8, where the time of a call were that of one completion
     # Nothing is lost for want of time.
     assert {"f.other_gold", "f.several", "f.right_then_wrong", "f.length", "config.total"} <= set(verdicts(found))
     assert "config.time" not in verdicts(found)
     assert failing(found) == set()
-    assert found["seconds"] < 40
+    assert found["seconds"] < 120
 
 
 ANSWERS = [{**row, "answer": row["ground_truth"], "ground_truth": None} for row in TEXTS]

@@ -61,7 +61,7 @@ def test_a_named_pipe_is_written_and_stays(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(out.read_text()), daemon=True)
     reader.start()
     export._write(out, PARTS)
-    reader.join(10)
+    reader.join(60)
     assert read == ["a,b\n1,2\n"]
     assert stat.S_ISFIFO(out.stat().st_mode)
 

@@ -278,11 +278,11 @@ def test_partial_credit_is_the_share_of_the_tests() -> None:
 
 @pytest.mark.usefixtures("_sandbox")
 def test_a_program_that_hangs_costs_its_limit_once() -> None:
-    many = [{"stdin": str(n), "stdout": str(n)} for n in range(20)]
+    many = [{"stdin": str(n), "stdout": str(n)} for n in range(100)]
     begun = time.monotonic()
     for partial in (False, True):
         assert score("while True: pass", many, limit_s=0.5, partial=partial) == 0.0
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 45  # 100 s, where each of its inputs cost the limit
 
 
 @pytest.mark.usefixtures("_sandbox")
@@ -349,6 +349,6 @@ def test_wrong_arguments_are_refused(args: dict[str, Any]) -> None:
 
 def test_a_search_for_fences_takes_linear_time() -> None:
     for text in ("```a\n" * 12_000, "```python\nx```" * 4_000, "`" * 50_000, "~~~\n" * 12_000, " " * 50_000):
-        begun = time.monotonic()
+        begun = time.thread_time()
         last_code(text, ("python",))
-        assert time.monotonic() - begun < 1.0
+        assert time.thread_time() - begun < 1.0

@@ -75,7 +75,7 @@ def test_each_completion_stands_for_itself(reward: Any) -> None:
     texts = ["ok", "hang", "die", "raise", "inf", "nan", "ok"]
     begin = time.monotonic()
     assert made([""] * 7, texts, cell=list(range(7))) == [1.0, 0.0, 0.0, None, None, None, 1.0]
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < 60
     verdicts = made.take_verdicts()
     assert verdicts[0] == Verdict(1.0, "0", "int")
     assert verdicts[1] == Verdict(0.0, None, "stopped after 0.5 s")
@@ -107,7 +107,7 @@ def test_from_a_thread_that_is_not_the_main_one(reward: Any) -> None:
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.extend(reward()([""] * 2, ["ok", "hang"], cell=[1, 2])))
     thread.start()
-    thread.join(30)
+    thread.join(60)
     assert found == [1.0, 0.0]
 
 

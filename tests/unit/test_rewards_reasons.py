@@ -61,7 +61,7 @@ def test_what_the_text_rewards_say_of_the_cases_has_korean_words() -> None:
 
 
 def test_a_reason_made_to_be_slow_is_read_quickly() -> None:
-    begin = time.monotonic()
+    begin = time.thread_time()
     for hostile in ("; " * 250, " of " * 120, " gave , not " * 40, "no JSON: " * 50, "(" * 500, "a" * 501):
         reasons.text(hostile)
-    assert time.monotonic() - begin < 2
+    assert time.thread_time() - begin < 2

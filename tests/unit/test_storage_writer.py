@@ -323,7 +323,7 @@ def test_new_records_are_safe_while_a_long_spill_is_taken_in(store: Store, monke
     def also_gives(*args: Any) -> int:
         nonlocal step
         # The writer's thread begins with the spill file at once, perhaps before it has a name here.
-        assert made.wait(10)
+        assert made.wait(60)
         if step < 12:
             step += 1
             w.metrics(step, "train", {"loss": float(step)})

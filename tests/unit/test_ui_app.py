@@ -20,14 +20,6 @@ from backend.errors import StudioError
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def test_importing_app_loads_no_torch() -> None:
-    code = "import app, sys; print(sorted({'torch', 'transformers', 'trl', 'datasets', 'pandas'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "torch" not in done.stdout
-    assert "transformers" not in done.stdout
-
-
 def test_a_taken_port_gives_the_next_free_one() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -80,7 +72,7 @@ def network() -> Iterator[int]:
 
 
 def ask(port: int, method: str, path: str, **headers: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     given = {"Authorization": "Basic OnNlY3JldA=="} | {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request(method, path, headers=given)
     answer = connection.getresponse()
