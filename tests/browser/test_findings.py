@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -206,3 +207,34 @@ def test_a_run_that_is_gone_is_said(page: Page, server: Server) -> None:
     page.watched.expect_failures = True  # type: ignore[attr-defined]
     page.goto(f"{server.url}?tab=new&lang=en&from=20200101-000000-aaaa&change=%5B%5D")
     expect(page.locator(".f-notice")).to_contain_text("no longer here")
+
+
+@pytest.fixture
+def going(server: Server) -> Iterator[str]:
+    run = server.new_run(4000)
+    yield run
+    server.end(run)
+
+
+def test_findings_that_come_while_the_panel_is_open_move_nothing_below_it(
+    page: Page, server: Server, hacked: str, going: str
+) -> None:
+    report = server.call("GET", f"/api/runs/{hacked}/diagnosis")
+    shown: dict[str, Any] = {"step": 1, "findings": []}
+
+    def headline(route: Route) -> None:
+        said = {"step": shown["step"], "findings": len(shown["findings"])}
+        route.fulfill(json={"text": {"en": "Cannot tell yet.", "ko": "아직 모릅니다."}, "verdict": "unclear", **said})
+
+    page.route(f"**/{going}/headline", headline)
+    page.route(f"**/{going}/diagnosis", lambda route: route.fulfill(json={**report, "going": True, **shown}))
+    server.wait_state(going, "running")
+    page.goto(f"{server.url}?run={going}&tab=live&lang=en")
+    page.click("#live-findings")
+    expect(page.locator("#findings")).to_contain_text("Nothing stands against this run.")
+    height = page.locator("#findings").bounding_box()["height"]  # type: ignore[index]
+    for step, findings in ((2, report["findings"]), (3, [])):
+        shown |= {"step": step, "findings": findings}
+        expect(page.locator("#findings")).to_contain_text(f"as of step {step}")
+        expect(page.locator("[data-finding=A2]")).to_have_count(1 if findings else 0)
+        assert page.locator("#findings").bounding_box()["height"] == height  # type: ignore[index]

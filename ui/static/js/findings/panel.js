@@ -25,7 +25,7 @@ export class Findings {
     this.folds = Object.fromEntries(['symptoms', 'cleared', 'untold'].map((name) => [name, this.#fold(name)]));
     this.node = h('section', { id: 'findings', class: 'card fi-panel', hidden: true, tt: { 'aria-label': 'findings.title' } },
       h('header', { class: 'fi-head' }, h('h2', { class: 'h3', t: 'findings.title' }), this.step, h('span', { class: 'spacer' }), this.again),
-      this.note, this.list, ...Object.values(this.folds).map((fold) => fold.node));
+      h('div', { class: 'fi-body' }, this.note, this.list, ...Object.values(this.folds).map((fold) => fold.node)));
     root.append(this.node);
     ctx.i18n.onLanguage(() => { this.drawn = ''; this.#draw(); });
   }
@@ -39,6 +39,7 @@ export class Findings {
 
   #toggle(open = this.node.hidden) {
     this.node.hidden = !open;
+    if (!this.report?.going) delete this.node.dataset.going;
     this.button.setAttribute('aria-expanded', String(open));
   }
 
@@ -115,6 +116,9 @@ export class Findings {
     const { label } = ctx.i18n;
     this.button.hidden = false;
     this.again.hidden = report.going;
+    // Findings come and go while the run goes: the room is the same for all of them, so that the charts below stay. It
+    // is given back when the panel is opened the next time, not under somebody's eyes when the run ends.
+    if (report.going) this.node.dataset.going = '';
     if (report.pending) {
       label(this.note, report.pending === 'failed' ? 'findings.failed' : report.going ? 'findings.waiting_first' : 'findings.pending');
       this.note.hidden = false;
