@@ -24,18 +24,20 @@ function moved(one) {
 /** One row a run. `link(run)` gives the address of its Live page. */
 export function evaluations(runs, link, lang) {
   const columns = ['before', 'after', 'gain', 'against', 'reward', 'length', 'spread', 'verdict'];
-  const head = h('tr', null, h('th', { scope: 'col', t: 'compare.run' }), columns.map((name) => h('th', { scope: 'col', class: name === 'verdict' ? '' : 'num', t: `compare.${name}` })));
+  // The roles by name, as in the table of settings: on a narrow screen a run is a card, each figure under its own title.
+  const head = h('tr', { role: 'row' }, h('th', { scope: 'col', role: 'columnheader', t: 'compare.run' }), columns.map((name) => h('th', { scope: 'col', role: 'columnheader', class: name === 'verdict' ? '' : 'num', t: `compare.${name}` })));
+  const titled = (at) => ({ role: 'cell', data: { title: t(`compare.${columns[at]}`) } });
   const named = namesOf(runs);
   const rows = runs.map((run, place) => {
     const found = run.measured;
     const cells = [side(found.before), side(found.after), moved(found.gain), place ? moved(run.against) : [DASH], [number(found.reward)], [number(found.length)], [number(found.reward_spread)]];
     const said = found.finding?.text;
-    return h('tr', null,
-      h('th', { scope: 'row' }, h('span', { class: 'cmp-who' }, key(place), h('a', link(run), named(run.id)))),
-      cells.map((cell) => h('td', { class: 'num' }, cell)),
-      h('td', { class: 'cmp-said' }, said ? (said[lang] ?? said.en ?? String(said)) : DASH));
+    return h('tr', { role: 'row' },
+      h('th', { scope: 'row', role: 'rowheader' }, h('span', { class: 'cmp-who' }, key(place), h('a', link(run), named(run.id)))),
+      cells.map((cell, at) => h('td', { class: 'num', ...titled(at) }, cell)),
+      h('td', { class: 'cmp-said', ...titled(columns.length - 1) }, said ? (said[lang] ?? said.en ?? String(said)) : DASH));
   });
-  return h('table', { class: 'cmp-table', id: 'compare-evaluations' }, h('thead', null, head), h('tbody', null, rows));
+  return h('table', { class: 'cmp-table', id: 'compare-evaluations', role: 'table' }, h('thead', { role: 'rowgroup' }, head), h('tbody', { role: 'rowgroup' }, rows));
 }
 
 /** JSON with a blank after each comma and colon, where a line may break; the text of a string stays as it is. */
