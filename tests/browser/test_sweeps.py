@@ -171,6 +171,8 @@ def test_a_sweep_is_stopped_and_resumed_on_its_page_and_folds_on_runs(api: Serve
     expect(page.locator(".r-table tbody tr")).to_have_count(1)
     group = page.locator("tr[data-kind=sweep]")
     expect(group).to_contain_text("Sweep · 3 runs")
+    # In runs: what waits in the queue does not say how many steps it will take.
+    expect(group.locator(".r-steps")).to_have_text(re.compile(r"^[0-3] of 3 ended$"))
     group.locator("[data-action=fold]").click()
     expect(page.locator("tr[data-under]")).to_have_count(3)
     last = page.locator("tr[data-under]").last

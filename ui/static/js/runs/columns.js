@@ -9,7 +9,7 @@ import * as state from '../state.js';
 import * as pick from './pick.js';
 
 const ORDER = ['running', 'stopping', 'starting', 'queued', 'failed', 'lost', 'stopped', 'succeeded'];
-const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
+export const ENDED = new Set(['stopped', 'succeeded', 'failed', 'lost']);
 
 /** Hidden characters (direction marks, controls) as symbols: a name shows all that is in it. */
 export const nameOf = (run) => visible(run.name || run.id);
@@ -24,6 +24,7 @@ export function kindOf(run) {
 
 /** Share that is done, 0 to 1: of the steps, or of the rows of both sides; null when nobody knows how many there are. */
 export function done(run) {
+  if (run.kind === 'sweep') return run.share;
   if (run.kind === 'evaluate') {
     if (run.state === 'succeeded') return 1;
     const at = run.stages.indexOf(run.stage);
@@ -35,6 +36,7 @@ export function done(run) {
 /** How far a run came, in words: an evaluation in rows of the side at hand, any other in steps. */
 function reachedWords(run) {
   const whole = (n) => (n ?? 0).toLocaleString('en-US');
+  if (run.kind === 'sweep') return t('sweeps.finished_of', { n: whole(run.ended), all: whole(run.runs) });
   if (run.kind === 'evaluate') {
     if (!run.stage_total) return t('runs.no_rows');
     return run.state === 'succeeded' ? t('runs.rows', { n: whole(run.stage_total) }) : t('runs.rows_of', { n: whole(run.stage_step), total: whole(run.stage_total) });

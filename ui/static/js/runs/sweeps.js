@@ -1,5 +1,7 @@
 // Runs of one sweep stand under one row, folded until somebody opens it: a grid must not push everything else away.
 
+import { ENDED, done } from './columns.js';
+
 const ACTIVE = ['running', 'stopping', 'starting'];
 const BAD = ['failed', 'lost'];
 const opened = new Set();
@@ -33,7 +35,8 @@ function whole(sweep, runs, open, toggle) {
   return {
     id: `sweep-${sweep.id}`, sweepId: sweep.id, kind: 'sweep', name: sweep.name, runs: runs.length, open, toggle, state,
     preset: runs[0].preset, model: runs[0].model, stages: [], attempt: 1, can: {}, accuracy: null, last: null, reason: null,
-    last_step: sum((run) => run.last_step), total_steps: runs.every((run) => run.total_steps) ? sum((run) => run.total_steps) : null,
+    // In runs, not in steps: what still waits does not say how many steps it will take.
+    ended: runs.filter((run) => ENDED.has(run.state)).length, share: sum((run) => (ENDED.has(run.state) ? 1 : done(run))) / runs.length,
     created_at: Math.max(...runs.map((run) => run.created_at ?? 0)), elapsed_s: sum((run) => run.elapsed_s), eta_s: null,
   };
 }
