@@ -49,6 +49,10 @@ TEXTS: dict[str, Text] = {
     "smore.best_answer": Text(
         "best of the group: total {total}, {tokens} tokens", "그룹의 최고 답변: 총 보상 {total}, 토큰 {tokens}개"
     ),
+    "smore.an_answer": Text(
+        "one of the group, all the same total: {total}, {tokens} tokens",
+        "총 보상이 모두 같은 그룹의 답변 하나: 총 보상 {total}, 토큰 {tokens}개",
+    ),
     "smore.right_of": Text("{n} of {of} right", "정답 {n}/{of}"),
     "smore.dropped": Text("The text was dropped by retention.", "보존 한도로 본문이 지워졌습니다."),
     "smore.askings": Text("Every asking", "전체 출제 기록"),

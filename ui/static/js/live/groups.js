@@ -27,8 +27,8 @@ export class Groups {
     this.node = h('section', { id: 'live-groups', class: 'groups' },
       h('header', { class: 'row' }, this.title, this.back, this.newer, this.all), h('p', { class: 'caption', t: 'groups.lead' }), this.list);
     root.append(this.node);
-    new IntersectionObserver(([entry]) => {
-      this.visible = entry.isIntersecting;
+    new IntersectionObserver((entries) => {
+      this.visible = entries.at(-1).isIntersecting; // a busy page gets several at once: the last is how it is now
       this.#maybe();
     }, { rootMargin: '200px' }).observe(this.node);
   }

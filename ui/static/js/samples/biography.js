@@ -101,11 +101,13 @@ export class Biography {
     const { h, state } = this.ctx;
     if (!group) return null;
     const { best } = group;
+    // Where all totals are the same, this answer is one of the group, and no better than the others.
+    const live = this.groups.find((one) => one.id === group.id)?.kind === 'live';
     return h('section', { class: 'card sa-card', data: { side: title.split('.')[1] } },
       h('header', { class: 'sa-head' }, h('h2', { class: 'h3', t: title, vars: { step: count(group.step) } }), h('span', { class: 'spacer' }),
         h('a', { href: state.link({ run: run.id, tab: 'samples', group: group.id }), t: 'smore.open_group', vars: { n: count(group.size) }, onclick: (event) => follow(event, { view: null, prompt: null, group: group.id, place: null }) })),
       best === null ? null : [
-        h('p', { class: 'caption num' }, mark(best.correct), ' ', h('span', { t: 'smore.best_answer', vars: { total: figure(best.total), tokens: count(best.tokens) } }), group.judged ? [' · ', h('span', { t: 'smore.right_of', vars: { n: group.right, of: group.judged } })] : null),
+        h('p', { class: 'caption num' }, mark(best.correct), ' ', h('span', { t: live ? 'smore.best_answer' : 'smore.an_answer', vars: { total: figure(best.total), tokens: count(best.tokens) } }), group.judged ? [' · ', h('span', { t: 'smore.right_of', vars: { n: group.right, of: group.judged } })] : null),
         h('div', { class: 'exact open mono sa-answer', tabIndex: 0, role: 'group', tt: { 'aria-label': 'groups.text' } }, best.text === '' ? h('span', { class: 'muted', t: group.dropped ? 'smore.dropped' : 'groups.empty_text' }) : plain(best.text, h))]);
   }
 

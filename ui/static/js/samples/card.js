@@ -17,19 +17,20 @@ export class Card {
   constructor(view) {
     Object.assign(this, view);
     const { one, rank } = this;
+    const live = this.group.kind === 'live'; // where all totals are the same, nobody is the best and nobody has a rank
     this.open = false;
     this.body = h('div', { class: 's-text exact mono', tabIndex: 0, role: 'group', tt: { 'aria-label': 'groups.text' } });
     this.more = h('button', { class: 'btn ghost small', type: 'button', t: 'groups.more', 'aria-expanded': 'false', onclick: () => this.#more() });
     this.note = h('p', { class: 'caption s-note' });
-    this.root = h('article', { class: 's-card card', data: { index: one.index, best: rank === 0 ? '' : undefined } },
+    this.root = h('article', { class: 's-card card', data: { index: one.index } },
       h('header', { class: 's-card-head' },
-        h('span', { class: 's-rank', t: rank === 0 ? 'samples.best' : 'samples.rank', vars: { n: rank + 1 } }), mark(one.correct), one.truncated ? h('span', { class: 's-cutoff', t: 'groups.cut' }) : null,
+        h('span', { class: 's-rank', t: !live ? 'samples.one' : rank === 0 ? 'samples.best' : 'samples.rank', vars: { n: (live ? rank : one.index) + 1 } }), mark(one.correct), one.truncated ? h('span', { class: 's-cutoff', t: 'groups.cut' }) : null,
         h('span', { class: 'spacer' }), h('span', { class: 'caption num' }, count(one.tokens), ' ', h('span', { t: 'tile.tokens' }))),
       h('div', { class: 's-scores' }, this.#total(), this.#advantage()),
       this.#rewards(),
       h('div', { class: 's-text-box' }, this.body, this.note, h('div', { class: 'row' }, this.more,
         h('button', { class: 'btn ghost small s-copy', type: 'button', t: 'groups.copy', onclick: () => this.#copy() }))));
-    if (rank !== 0) delete this.root.dataset.best;
+    if (live && rank === 0) this.root.dataset.best = '';
     this.draw(view.mode, view.both);
   }
 
@@ -73,6 +74,7 @@ export class Card {
     const { one, group } = this;
     const limit = this.open ? Infinity : FIRST;
     const difference = mode === 'marks' ? one.difference : null;
+    const first = group.kind === 'live' ? '' : '_first';
     const notes = [];
     if (group.dropped) fill(this.body, h('span', { class: 's-dropped', t: 'samples.dropped' }));
     else if (one.length === 0) fill(this.body, h('span', { class: 'muted', t: 'groups.empty_text' }));
@@ -82,8 +84,8 @@ export class Card {
     this.body.dataset.mode = mode;
     if (!group.dropped && mode === 'marks') {
       if (this.rank > 0 && !one.difference) notes.push(['samples.not_compared', {}]);
-      else if (difference?.parts.every(([kind]) => kind === '=')) notes.push(['samples.same_text', {}]);
-      else if (difference) notes.push(['samples.alike', { share: percent(difference.alike) }]);
+      else if (difference?.parts.every(([kind]) => kind === '=')) notes.push([`samples.same_text${first}`, {}]);
+      else if (difference) notes.push([`samples.alike${first}`, { share: percent(difference.alike) }]);
       if (difference?.cut) notes.push(['samples.compared_part', { n: count(difference.cut) }]);
     }
     if (one.surrogates) notes.push([one.surrogates === 1 ? 'samples.surrogate_1' : 'samples.surrogates', { n: count(one.surrogates) }]);

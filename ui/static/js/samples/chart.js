@@ -18,14 +18,14 @@ export class Chart {
     this.plot = ctx.h('div', { id, class: `sa-plot${tall ? ' tall' : ''}`, role: 'img', tt: { 'aria-label': label } });
     this.note = ctx.h('p', { class: 'caption', hidden: true });
     this.root = ctx.h('div', { class: 'sa-chart' }, this.plot, this.note);
-    new ResizeObserver(([{ contentRect }]) => {
-      const width = Math.round(contentRect.width);
+    new ResizeObserver((entries) => {
+      const width = Math.round(entries.at(-1).contentRect.width);
       if (!width || width === this.width) return;
       this.width = width;
       this.#want();
     }).observe(this.plot);
-    new IntersectionObserver(([{ isIntersecting }]) => {
-      this.near = isIntersecting;
+    new IntersectionObserver((entries) => {
+      this.near = entries.at(-1).isIntersecting; // a busy page gets several at once: the last is how it is now
       this.#want();
     }, { rootMargin: '200px' }).observe(this.plot);
     ctx.i18n.onLanguage(() => this.#want());

@@ -106,7 +106,7 @@ export class GroupView {
       rewards: group.reward_names.map((_, at) => Math.max(1e-9, ...finite(all.map((one) => one.rewards[at])), 1)),
     };
     this.cards = [];
-    const strip = h('div', { id: 'samples-cards', class: 's-cards', role: 'group', tt: { 'aria-label': 'samples.cards' } });
+    const strip = h('div', { id: 'samples-cards', class: 's-cards', role: 'group', tt: { 'aria-label': group.kind === 'live' ? 'samples.cards' : 'samples.cards_first' } });
     const add = (from, to) => {
       for (const [at, one] of all.slice(from, to).entries()) {
         const card = new Card({ run: this.run, group, one, rank: from + at, scale, mode: this.mode, both: this.both });
@@ -206,14 +206,15 @@ export class GroupView {
 
   /** How the texts are shown. */
   #tools(group) {
+    const first = group.kind === 'live' ? '' : '_first'; // of equal totals none is the best: the first is what the others are compared with
     const draw = () => this.cards.forEach((card) => card.draw(this.mode, this.both));
     const box = h('input', { id: 'samples-both', type: 'checkbox', checked: this.both, onchange: () => {
       this.both = box.checked;
       state.prefer('samples-both', this.both ? 'yes' : 'no');
       draw();
     } });
-    const label = h('label', { class: 's-both caption', hidden: this.mode !== 'marks' }, box, h('span', { t: 'samples.both' }));
-    const buttons = MODES.map((mode) => h('button', { type: 'button', data: { mode }, 'aria-pressed': String(mode === this.mode), t: `samples.mode_${mode}`, onclick: () => {
+    const label = h('label', { class: 's-both caption', hidden: this.mode !== 'marks' }, box, h('span', { t: `samples.both${first}` }));
+    const buttons = MODES.map((mode) => h('button', { type: 'button', data: { mode }, 'aria-pressed': String(mode === this.mode), t: `samples.mode_${mode}${mode === 'marks' ? first : ''}`, onclick: () => {
       this.mode = mode;
       state.prefer('samples-mode', mode);
       for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.mode === mode));

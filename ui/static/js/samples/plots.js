@@ -97,7 +97,7 @@ export class Plots {
     // A square root: the bin of 0 would leave nothing of the others.
     const traces = [
       { type: 'heatmap', x: edges, y: found.centres, z: z.map((row) => row.map((value) => (value === null ? null : Math.sqrt(value)))), text, customdata: found.centres.map(() => found.spans), hovertemplate: '%{text}<extra></extra>', zmin: 0, zmax: 1, colorscale: [[0, fade(hue, 0)], [1e-6, fade(hue, 0.2)], [1, hue]], showscale: false, xgap: 1, hoverongaps: false },
-      { type: 'scatter', mode: 'lines+markers', x, y: found.spread, name: t('smore.spread'), customdata: found.spans, line: { color: colors.color('orange'), width: 2 }, marker: { size: 5, symbol: 'diamond' }, hovertemplate: '%{y:.2f}', connectgaps: false },
+      { type: 'scatter', mode: 'lines+markers', x, y: found.spread, name: t('smore.spread'), customdata: found.spans, line: { color: colors.color('orange'), width: 2 }, marker: { size: 5, symbol: 'diamond' }, hovertemplate: `${t('smore.spread')} %{y:.2f}<extra></extra>`, connectgaps: false },
     ];
     return { traces, layout: { xaxis: { title: t('chart.x_step'), showgrid: false, zeroline: false, ...stepTicks(edges, narrow) }, yaxis: { title: t('groups.advantage'), zeroline: true } } };
   }
