@@ -1,5 +1,5 @@
-"""What holds for all tests: one thread a process, and code that is compiled once. What fails is also kept where
-scripts/tests.py tells it once more, under the output of all parts."""
+"""What holds for all tests: one thread a process, code that is compiled once, made-up examples without a time
+limit. What fails is also kept where scripts/tests.py tells it once more, under the output of all parts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.embedded_home import SHARED
 
@@ -20,6 +21,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # imports anew: a fourth of the time that a command takes. What is up to date is only looked at.
 for _folder in ("backend", "storage", "tests", "ui"):
     compileall.compile_dir(Path(__file__).resolve().parent.parent / _folder, quiet=2)
+# How long an example takes says more of the machine than of what it tests.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

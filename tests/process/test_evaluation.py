@@ -150,7 +150,9 @@ class _Until(Stop):
             raise StopHere
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.integers(40, 130), min_size=1, max_size=2))
 def test_interrupted_and_resumed_is_the_same(trained: Trained, whole: Run, tokens: list[int]) -> None:
     run = trained.start(name="interrupted")

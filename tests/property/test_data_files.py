@@ -21,7 +21,9 @@ from backend.data.store import Store
 from backend.data.uploads import Uploads
 from backend.errors import StudioError
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\ufeff"), max_size=20)
 PROMPT = TEXT.filter(lambda text: text.strip() and not text.lstrip().startswith("[{"))
 JSON = st.recursive(
@@ -88,7 +90,9 @@ def test_a_stored_set_gives_the_rows_that_were_read(folder: Path, rows: list[dic
     assert list(store.keys(meta["sha256"])) == [split.key(row["prompt"]) for row in rows]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.binary(max_size=200) | TEXT.map(str.encode) | st.text('{}[]",:0123a \n\\u', max_size=40).map(str.encode),
     st.sampled_from([".json", ".jsonl", ".csv", ".tsv"]),

@@ -183,7 +183,9 @@ KEYS = st.sampled_from(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.fixed_dictionaries({}, optional=dict.fromkeys(["max_steps", "train_batch_size", "global_step"], JSON)),
     st.lists(st.dictionaries(KEYS, JSON, max_size=4) | JSON, max_size=4),

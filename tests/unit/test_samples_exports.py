@@ -123,7 +123,9 @@ def test_no_text_becomes_a_formula_and_each_is_told_apart(text: str) -> None:
         assert safe == text
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=20, deadline=None
+)
 @given(st.lists(st.text(st.characters(codec=None)), min_size=1, max_size=5), st.integers(1, 10**6))
 def test_any_text_survives_the_round_trip(place: Place, texts: list[str], step: int) -> None:
     place.put(step, group(*(one(text, 1.0) for text in texts)))
