@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.conftest import ENDED, Server
 from tests.support import wait_for
@@ -197,6 +197,27 @@ def test_a_run_deleted_elsewhere_gives_a_message_and_no_error(api: Server, page:
     page.unroute("**/api/runs")
     expect(line).to_have_count(0)
     expect(page.locator("#runs-quickstart")).to_be_visible()
+
+
+def test_an_answer_that_comes_late_does_not_bring_a_deleted_run_back(api: Server, page: Page) -> None:
+    run_id = finished(api, "late")
+    opened(page, api)
+    held: list[Route] = []
+    page.route("**/api/runs", lambda route: route.continue_() if held else held.append(route))
+    wait_for(lambda: page.evaluate("0") == 0 and held, 60, what="a question of the poll, to be answered much later")
+    old = api.call("GET", "/api/runs")
+    row(page, run_id).locator("[data-action=delete]").click()
+    page.click("dialog[open] .btn.danger")
+    expect(row(page, run_id)).to_have_count(0)
+    page.evaluate(
+        "(id) => { window.back = 0; new MutationObserver(() => {"
+        " if (document.querySelector(`tr[data-run='${id}']`)) window.back += 1; })"
+        ".observe(document.body, {childList: true, subtree: true}); }",
+        run_id,
+    )
+    with page.expect_request("**/api/runs"):  # the poll asks again once it has taken the answer in
+        held[0].fulfill(json=old)
+    assert page.evaluate("window.back") == 0
 
 
 def test_a_queued_run_is_taken_out_of_the_queue(api: Server, page: Page) -> None:

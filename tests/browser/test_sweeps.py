@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Server
 from tests.browser.test_access import SPILLS, serious
@@ -195,6 +195,46 @@ def test_a_sweep_is_stopped_and_resumed_on_its_page_and_folds_on_runs(api: Serve
     page.locator(".dialog .btn.danger").click()
     expect(page.locator("#sweeps-none")).to_be_visible()
     assert len(api.call("GET", "/api/runs")["runs"]) == 3
+
+
+def held(page: Page, address: str) -> Route:
+    """A look of the page at the sweep, whose answer is on its way for as long as the test likes."""
+    waiting: list[Route] = []
+    page.route(address, lambda route: route.continue_() if waiting else waiting.append(route))
+    wait_for(lambda: page.evaluate("0") == 0 and waiting, 60, what="a look")
+    return waiting[0]
+
+
+def test_a_look_that_comes_late_offers_nothing_again_and_finds_nothing_gone(api: Server, page: Page) -> None:
+    made = begin(api, LONG, sweep={"temperature": [0.8, 1.2]})
+    address = f"{api.url}api/sweeps/{made['id']}"
+    opened(page, api, f"&sweep={made['id']}")
+    expect(page.locator("#sweep-stop")).to_be_visible()
+    look = held(page, address)
+    old = api.call("GET", f"/api/sweeps/{made['id']}")
+    page.click("#sweep-stop")
+    expect(page.locator("#sweep-stop")).to_have_count(0)
+    page.evaluate(
+        "() => { window.back = 0; new MutationObserver(() => {"
+        " if (document.getElementById('sweep-stop')) window.back += 1; })"
+        ".observe(document.body, {childList: true, subtree: true}); }"
+    )
+    with page.expect_request(address):  # the next look: the late answer was taken in
+        look.fulfill(json=old)
+    assert page.evaluate("window.back") == 0, "a second press would end it without saving"
+    finished(api, made["id"])
+    expect(page.locator("#sweep-delete")).to_be_visible()
+    look = held(page, address)
+    old = api.call("GET", f"/api/sweeps/{made['id']}")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method))
+    page.click("#sweep-delete")
+    page.locator(".dialog .btn.danger").click()
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    assert "DELETE" not in asked, "a look that is answered after it would be told that there is no such sweep"
+    look.fulfill(json=old)
+    expect(page.locator("#sweeps-none")).to_be_visible()
+    assert asked.count("DELETE") == 1
 
 
 def test_a_run_can_be_the_base_and_390_px_are_enough(api: Server, page: Page) -> None:

@@ -16,7 +16,7 @@ import { Table } from './table.js';
 export class One {
   /** `onChange()`: after something was done, look again. */
   constructor(onChange) {
-    Object.assign(this, { onChange, id: null, sweep: null });
+    Object.assign(this, { onChange, id: null, sweep: null, turn: 0, looking: null, leaving: null });
     this.name = h('h1', { id: 'sweep-name' });
     this.badge = stateBadge({ state: 'queued' });
     this.about = h('p', { class: 'caption sw-about', 'data-exact': '' });
@@ -37,11 +37,19 @@ export class One {
     addEventListener('studio:theme', () => this.sweep && this.plot.draw(this.sweep, true));
   }
 
-  /** Ask for the sweep and draw it; whether it goes on. */
+  /** Ask for the sweep and draw it; whether it goes on. Not while it is being deleted: the answer may be that it is gone. */
   async look(id) {
+    if (id === this.leaving) return true;
+    this.looking = this.#look(id);
+    return this.looking;
+  }
+
+  async #look(id) {
+    const { turn } = this;
     try {
       const sweep = await api.get(`/api/sweeps/${encodeURIComponent(id)}`);
-      if (state.get().sweep !== id) return true;
+      // An answer from before something was done would offer again what was just pressed.
+      if (state.get().sweep !== id || turn !== this.turn) return true;
       this.id = id;
       this.draw(sweep);
       return !ended(sweep);
@@ -103,8 +111,10 @@ export class One {
   }
 
   async #post(path, body) {
+    this.turn += 1;
     try {
       const answer = await api.post(`/api/sweeps/${encodeURIComponent(this.id)}/${path}`, body);
+      this.turn += 1;
       for (const one of answer.refused ?? []) toast(() => t('sweeps.not_resumed', { what: `${one.label}: ${t(one.words)}` }), 'error');
       if (state.get().sweep === answer.id) this.draw(answer);
     } catch (error) {
@@ -117,13 +127,17 @@ export class One {
 
   async #delete() {
     if (!(await confirm({ title: 'sweeps.delete_title', body: 'sweeps.delete_body', vars: { name: visible(this.sweep.name) }, action: 'sweeps.delete_yes' }))) return;
+    this.leaving = this.id;
     try {
+      await this.looking?.catch(() => {});
       await api.del(`/api/sweeps/${encodeURIComponent(this.id)}`);
       toast('sweeps.deleted');
       runlist.refresh();
       state.set({ sweep: null });
     } catch (error) {
       toast(error.error ?? String(error), 'error');
+    } finally {
+      this.leaving = null;
     }
   }
 
