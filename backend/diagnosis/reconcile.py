@@ -34,7 +34,7 @@ def _roots_first(findings: Sequence[Finding], by: Mapping[str, Finding]) -> list
 
     def depth(finding: Finding) -> int:
         found, at = 0, finding
-        while at.because_of in by and found < len(by):
+        while at.because_of is not None and at.because_of in by and found < len(by):
             found, at = found + 1, by[at.because_of]
         return found
 

@@ -167,7 +167,7 @@ def test_c3_is_contradicted_by_a_run_that_learns() -> None:
 
 
 def test_c4_is_a_note_on_rounded_updates() -> None:
-    finding = fired(flat(dtype="bfloat16", learning_rate=1e-6), "C4")
+    finding = fired(flat(dtype="bfloat16", learning_rate=1e-6, steps=300), "C4")
     assert finding.severity == "info"
     assert changed(finding) == {"dtype": "float32"}
     assert state(rising(dtype="bfloat16", learning_rate=1e-6), "C4") == "ok"
@@ -268,7 +268,7 @@ def every_finding() -> list[tuple[Records, Finding]]:
         steady(80, lambda t: 0.05, lambda t: 0.1 + 0.8 * t, reward_weights=[1.0, 0.5]),
         steady(30, lambda t: 0.02, lambda t: 0.5, reward_weights=[1.0, 1.0], scale_rewards="group"),
         flat(peft="lora", learning_rate=1e-6), falling(996_000, learning_rate=1e-2),
-        flat(dtype="bfloat16", learning_rate=1e-6), growing(1.0),
+        flat(dtype="bfloat16", learning_rate=1e-6, steps=300), growing(1.0),
         fill(run8 := records(max_completion_length=4), 4, lambda at, rng: [
             group(run8, [(0.0, 0.0)] * SIZE, ["2+8"] * SIZE, truncated=True)] * 8),
         fill(run9 := records(), 4, lambda at, rng: [

@@ -13,12 +13,19 @@ GROUPS = re.compile(
 )
 ROWS = re.compile(r"(\d+) usable training rows.*?one generation needs (\d+)", re.S)
 REWARD = re.compile(r"[Tt]he reward(?: function)? '?([\w.]+)'? (returned|failed on every|gave \d+ verdicts)")
+CALLED = re.compile(r"TypeError[^\n]*?([\w.]+)\(\) (?:got an unexpected|missing \d+|takes \d+)")
 CALL = re.compile(
     r"TypeError.*?(?:unexpected keyword argument|missing \d+ required (?:positional|keyword-only)|takes \d+)", re.S
 )
 COLUMN = re.compile(r"(?:(\w+) needs (\w+), and the rows have no column|the reward (\w+) needs the column ([\w, ]+);)")
 NO_GOLD = re.compile(
     r"no column '?\w+'? for the (?:ground_truth|answer)|ground[_ ]truth.*(?:null|missing|unreadable)", re.I
+)
+
+MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryError|can(?:no|')t allocate memory|std::bad_alloc|ALLOC_FAILED|"
+    r"no available memory for the cache",
+    re.I,
 )
 
 

@@ -93,7 +93,8 @@ def ends(groups: Sequence[Sampled], window: Window) -> tuple[float, float]:
 
 
 def same(values: Sequence[float]) -> bool:
-    return max(values) - min(values) <= TOLERANCE * max(1.0, abs(max(values)), abs(min(values)))
+    low, high = min(values), max(values)
+    return low == high or high - low <= TOLERANCE * max(1.0, abs(high), abs(low)) < math.inf
 
 
 def kind_of(group: Sampled, facts: Facts, low: float, high: float) -> Kind:
@@ -103,7 +104,7 @@ def kind_of(group: Sampled, facts: Facts, low: float, high: float) -> Kind:
         return "unscored"
     if not same(found):
         return "tied"
-    near = TOLERANCE * max(1.0, abs(found[0]))
+    near = TOLERANCE * max(1.0, abs(found[0])) if math.isfinite(found[0]) else 0.0
     return "all_right" if found[0] >= high - near else "all_wrong" if found[0] <= low + near else "tied"
 
 

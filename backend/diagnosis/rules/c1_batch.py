@@ -2,7 +2,8 @@
 evaluation does not, or there are fewer rows than one generation has prompts.
 
 The settings are checked before a run starts; what is only known then (rows that are too long and left out, rows of a
-hub set) ends a run, and so do plain TRL's own checks. It offers the nearest settings that hold.
+hub set) ends a run, and so do plain TRL's own checks. A run for which memory ran out names a batch size too, as a cure:
+that is S1's. It offers the nearest settings that hold.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from backend.config.rules.base import run_rules
 from backend.diagnosis.base import CLEAR, Cause, Change, Reading, Rule
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules import _changes, _ends
+from backend.processes.reasons import in_both
 from backend.text import Text
 
 FEW_ROWS = Cause("few_rows", Text(
@@ -27,10 +29,11 @@ ARITHMETIC = Cause("arithmetic", Text(
 
 def check(window: Window) -> Reading | None:
     reason = _ends.reason(window)
-    if reason is None or window.step > 0 or not _ends.GROUPS.search(reason):
+    if reason is None or window.step > 0 or not _ends.GROUPS.search(reason) or _ends.MEMORY.search(reason):
         return CLEAR if window.step > 0 else None
     rows = _ends.ROWS.search(reason)
-    text = Text(f"The run could not begin: {reason[:300]}", f"실행이 시작되지 못했습니다: {reason[:300]}")
+    said = in_both(reason)
+    text = Text(f"The run could not begin: {said.en[:300]}", f"실행이 시작되지 못했습니다: {said.ko[:300]}")
     evidence: dict[str, str | int] = {"reason": reason[:500]}
     if rows:
         evidence |= {"rows": int(rows[1]), "prompts_a_generation": int(rows[2])}

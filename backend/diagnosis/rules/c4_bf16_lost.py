@@ -1,16 +1,17 @@
-"""C4: full fine-tuning of bfloat16 weights at 1e-5 or less, with gradients, and a reward that does not surely rise.
+"""C4: full fine-tuning of bfloat16 weights at 1e-5 or less, with gradients, and a reward that surely stands still.
 
 bfloat16 keeps 8 bits: an update below 1/256 of a weight is rounded away. Only where the settings say bfloat16: left
-open, the studio takes float32 weights for full fine-tuning.
+open, the studio takes float32 weights for full fine-tuning. A reward that falls was moved by something.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from statistics import median
 
 from backend.config.notes import ROUNDED_AWAY
-from backend.diagnosis.base import CLEAR, Cause, Reading, Rule, unknown
+from backend.diagnosis.base import CLEAR, HOLD, Cause, Reading, Rule, unknown
 from backend.diagnosis.records import Window
 from backend.diagnosis.rules import _changes
 from backend.diagnosis.rules._flat import FEWEST, trend
@@ -27,7 +28,9 @@ ROUNDED = Cause("rounded", Text(
 
 def check(window: Window) -> Reading | None:
     facts = window.facts
-    weights = facts.config.get("dtype") or (facts.get("model_init_kwargs", {}) or {}).get("dtype")
+    given = facts.config.get("model_init_kwargs")
+    kwargs = given if isinstance(given, Mapping) else {}
+    weights = facts.config.get("dtype") or kwargs.get("dtype") or kwargs.get("torch_dtype")  # as it was called before
     rate = float(facts.get("learning_rate", 0.0))
     if (
         "peft" not in facts.config
@@ -41,8 +44,10 @@ def check(window: Window) -> Reading | None:
         return unknown(max(1, FEWEST - len(window.reward.values)))
     norms = [norm for norm in window.recent("grad_norm") if math.isfinite(norm)]
     norm = median(norms) if norms else 0.0
-    if found.rising or solved(window) or norm <= 0:
+    if found.rising or solved(window) or norm <= 0 or found.falls:
         return CLEAR
+    if not found.flat:
+        return unknown(found.need) if found.need else HOLD
     text = Text(
         f"Weights in bfloat16 at a learning rate of {rate:g}: there are gradients (norm {norm:.2g}), and the reward "
         f"does not rise ({found.gain:+.3f} ± {found.half:.3f})",

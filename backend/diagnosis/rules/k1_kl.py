@@ -1,6 +1,8 @@
 """K1 kl: the model drifts from its reference faster than beta holds it. Only with beta above 0: else there is no KL.
 
-Fires when the mean of the window is above ten times the median of steps 20 to 50 and above .1; critical above 1.
+Fires when the mean of the window is above ten times the median of steps 20 to 50 and above .1; critical above 1. A
+longer warm-up of the learning rate, in which hardly anything moves, moves those steps to its end; where the log is too
+sparse to have any of them, the first FIRST logged ones from then on are taken.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from backend.diagnosis.rules._settings import change, lower_lr
 from backend.diagnosis.rules._since_start import task_up
 from backend.text import Text
 
-BASE = (20, 50)  # steps
+BASE, FIRST = (20, 50), 3  # steps
 TIMES, LEAST, CRITICAL = 10.0, 0.1, 1.0
 
 
@@ -22,13 +24,19 @@ def check(window: Window) -> Reading | None:
     beta = window.facts.config.get("beta")
     if beta == 0 or (beta is None and "kl" not in window.records.curves):
         return None  # of a run that was not made here, a logged kl says that beta is above 0
-    if window.first_step <= BASE[1]:
-        return unknown(max(1, BASE[1] + 1 - window.first_step))
+    begin = max(BASE[0], window.facts.warmup_steps)
+    end = begin + BASE[1] - BASE[0]
+    if window.first_step <= end:
+        return unknown(max(1, end + 1 - window.first_step))
     curve = window.records.curves.get("kl")
     now = [v for v in window.recent("kl") if math.isfinite(v)]
     if curve is None or not now:
         return unknown()
-    a, b = bisect.bisect_left(curve.steps, BASE[0]), bisect.bisect_right(curve.steps, BASE[1])
+    a, b = bisect.bisect_left(curve.steps, begin), bisect.bisect_right(curve.steps, end)
+    if b - a < FIRST:
+        b = a + FIRST
+        if b > len(curve.steps) or curve.steps[b - 1] >= window.first_step:
+            return unknown()
     base = sorted(v for v in curve.values[a:b] if math.isfinite(v))
     if not base:
         return unknown()
@@ -37,6 +45,7 @@ def check(window: Window) -> Reading | None:
         return CLEAR
     if level <= TIMES * middle:
         return HOLD
+    at = curve.steps[a], curve.steps[b - 1]
     held = f"beta {float(beta):g}" if beta else "beta"
     causes = (
         (
@@ -48,14 +57,15 @@ def check(window: Window) -> Reading | None:
     return Reading(
         "fire",
         Text(
-            f"KL to the reference is {level:.2g}, {level / max(middle, 1e-12):.0f} times that of steps 20 to 50.",
-            f"기준 모델과의 KL이 {level:.2g}로, 20~50스텝의 {level / max(middle, 1e-12):.0f}배입니다.",
+            f"KL to the reference is {level:.2g}, against {middle:.2g} in steps {at[0]:,} to {at[1]:,}.",
+            f"기준 모델과의 KL이 {level:.2g}입니다({at[0]:,}~{at[1]:,}스텝에서는 {middle:.2g}).",
         ),
         {"kl": level, "kl_base": middle, "beta": beta},
         (),
         tuple(cause for cause, _ in causes),
         causes[0][1],
         _severity(window, level),
+        keeps="critical" if level > CRITICAL / 2 and not task_up(window) else None,
     )
 
 

@@ -29,7 +29,8 @@ def check(window: Window) -> Reading | None:
     reason = _ends.reason(window)
     if reason is None:
         return CLEAR if window.step > 0 else None
-    broken, called = _ends.REWARD.search(reason), _ends.CALL.search(reason)
+    broken = _ends.REWARD.search(reason)
+    called = _ends.CALL.search(reason) if _of_reward(reason, window) else None
     errors = [event for event in window.records.events if event.kind == "reward_error"]
     last = str(errors[-1].message) if errors else ""
     if broken is None and called is None:
@@ -42,6 +43,13 @@ def check(window: Window) -> Reading | None:
     text = Text(f"The run ended on a reward: {said.en[:300]}", f"보상 함수 때문에 실행이 끝났습니다: {said.ko[:300]}")
     causes = (CALLED,) if wrong_call else (RAISES,) if raised else (ANSWER,)
     return Reading("fire", text, evidence, (), causes)
+
+
+def _of_reward(reason: str, window: Window) -> bool:
+    """Whether a call that failed was one of a reward: a model or a library may be called wrongly, too."""
+    called = _ends.CALLED.search(reason)
+    name = called[1].rsplit(".", 1)[-1] if called else ""
+    return name in window.facts.reward_names or "reward" in reason.casefold()
 
 
 RULE = Rule(

@@ -12,11 +12,13 @@ from typing import Any
 
 from backend.diagnosis.base import CLEAR, Cause, Change, Reading, Rule
 from backend.diagnosis.records import Window
+from backend.diagnosis.rules import _ends
 from backend.diagnosis.rules._settings import change
 from backend.text import Text
 
-KILLED = re.compile(r"out of memory|OutOfMemory", re.IGNORECASE)
+PERHAPS = re.compile(r"perhaps out of memory", re.IGNORECASE)  # a signal 9 that nobody explains
 LARGEST = re.compile(r"largest part (?:there )?is (.+?)(?:\. (?:Set|Take)|; set |$)", re.DOTALL)
+PHASE_PART = re.compile(r"during \w+ the largest part is ")
 PHASE = re.compile(r"during (\w+)")
 PHASES: Mapping[str, Text] = {
     "generation": Text("generation", "생성"),
@@ -32,15 +34,19 @@ def check(window: Window) -> Reading | None:
     records = window.records
     event = next((e for e in reversed(records.events) if e.kind == "out_of_memory"), None)
     reason = records.reason or ""
-    if records.state not in ("failed", "lost") or (event is None and not KILLED.search(reason)):
+    if records.state not in ("failed", "lost") or (event is None and not _ends.MEMORY.search(reason)):
         return CLEAR
+    if event is not None and reason and not (_ends.MEMORY.search(reason) or PHASE_PART.search(reason)):
+        return CLEAR  # the event is of an attempt before a resume
     said = event.message if event is not None else reason
     phase = str(event.data.get("phase")) if event is not None else _found(PHASE, said)
     part = _found(LARGEST, said)
     changed = _changes(window, event.data.get("change") if event is not None else None, phase)
     where = PHASES.get(phase or "", Text("an evaluation", "평가") if (phase or "").startswith("eval") else None)
-    en = f"Memory ran out{f' during {where.en}' if where else ''}"
-    ko = f"{f'{where.ko} 중 ' if where else ''}메모리가 부족했습니다"
+    perhaps = event is None and PERHAPS.search(reason) is not None
+    ran, ran_ko = ("may have run out", "부족했을 수 있습니다") if perhaps else ("ran out", "부족했습니다")
+    en = f"Memory {ran}{f' during {where.en}' if where else ''}"
+    ko = f"{f'{where.ko} 중 ' if where else ''}메모리가 {ran_ko}"
     if part:
         en, ko = f"{en}. The largest part there is {part}", f"{ko}. 가장 큰 부분: {part}"
     causes = [Cause("memory", Text(f"{part} does not fit.", f"{part}이(가) 들어가지 않습니다."))] if part else []
@@ -60,12 +66,13 @@ def _found(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def _changes(window: Window, proposed: Any, phase: str | None) -> tuple[Change, ...]:
-    """What the worker proposed; else half the micro-batch with twice the accumulation, which learns the same."""
+    """What the worker proposed; else half the micro-batch with twice the accumulation, which learns the same: only an
+    update needs less by it, a generation holds as many completions as before."""
     if isinstance(proposed, Mapping) and proposed:
         return change(window.facts, **{str(name): value for name, value in proposed.items()})
     config = window.facts.config
     size, steps = config.get("per_device_train_batch_size"), config.get("gradient_accumulation_steps")
-    if (phase or "").startswith("eval") or phase == "load" or not size or not steps or int(size) % 2:
+    if phase not in (None, "update") or not size or not steps or int(size) % 2:
         return ()
     new = {"per_device_train_batch_size": int(size) // 2, "gradient_accumulation_steps": int(steps) * 2}
     if config.get("steps_per_generation"):
@@ -76,7 +83,8 @@ def _changes(window: Window, proposed: Any, phase: str | None) -> tuple[Change, 
 def _others(window: Window, phase: str | None) -> list[Cause]:
     facts = window.facts
     found = []
-    if facts.get("use_vllm", False) and not facts.get("vllm_enable_sleep_mode", False):
+    shares = facts.get("vllm_mode", "colocate") == "colocate"
+    if facts.get("use_vllm", False) and shares and not facts.get("vllm_enable_sleep_mode", False):
         text = Text(
             "vLLM keeps its memory during the update: its sleep mode gives it back.",
             "vLLM이 업데이트 중에도 메모리를 잡고 있습니다. 슬립 모드가 이를 돌려줍니다.",

@@ -48,7 +48,7 @@ def check(window: Window) -> Reading | None:
 RULE = Rule(
     id="Z3",
     name="tied_mid",
-    title=Text("Most groups are tied in the middle", "대부분의 그룹이 중간 점수로 같습니다"),
+    title=Text("Many groups are tied in the middle", "많은 그룹이 중간 점수로 같습니다"),
     severity="warn",
     means="stalled",
     check=check,
