@@ -67,7 +67,7 @@ class _Signal:
     known: as Samples tells it of the same groups (storage.portable_groups)."""
 
     extremes: Extremes = field(default_factory=Extremes)
-    steps: dict[int, list[tuple[list[float | None], bool | None]]] = field(default_factory=dict)
+    steps: dict[int, list[tuple[list[float], bool | None]]] = field(default_factory=dict)
 
     def add(self, generation: Generation, group: Group) -> None:
         totals = [c.total for c in group.completions]
