@@ -11,6 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
+from backend.settings import PROJECT, Settings
+from storage.db import Database
+from storage.portable import load
 from tests.browser.conftest import Server, open_page
 from tests.fakes.fake_worker import HOSTILE
 
@@ -197,6 +200,20 @@ def test_a_group_side_by_side_best_first_and_nothing_of_it_acts(page: Page, serv
     assert page.locator(".s-card .s-del").count() > 0
     assert page.locator(".s-card[data-best] .s-ins, .s-card[data-best] .s-del").count() == 0
     page.uncheck("#samples-both")
+
+
+def test_where_all_totals_are_the_same_nobody_is_the_best(page: Page, server: Server) -> None:
+    db = Database(Settings(server.home).database_url)
+    learned = load(db, PROJECT / "configs" / "recordings" / "learned.jsonl.gz")  # the fake worker has no dead groups
+    db.close()
+    dead = server.call("GET", f"/api/runs/{learned}/samples/find?kind=all_right&limit=1")["items"][0]["group"]
+    opened(page, server, learned, f"&group={dead}", ".s-card")
+    assert page.locator(".s-card[data-best]").count() == 0
+    places = page.locator(".s-card").evaluate_all("all => all.map(e => +e.dataset.index + 1)")
+    assert page.locator(".s-rank").all_inner_texts() == [f"answer {place}" for place in places]
+    assert "best" not in page.locator("#samples-group").inner_text()
+    assert page.locator("#samples-mode [data-mode=marks]").inner_text() == "Differences to the first"
+    server.call("DELETE", f"/api/runs/{learned}")
 
 
 def test_what_differs_is_what_differs(page: Page, server: Server, run: str) -> None:

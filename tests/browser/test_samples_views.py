@@ -108,6 +108,18 @@ def test_advantages_and_a_point_that_opens_its_sample(page: Page, recorded: tupl
     assert query(page)["group"] == str(group)
 
 
+def test_a_chart_that_left_the_screen_and_came_back_between_two_looks_is_drawn(
+    page: Page, recorded: tuple[Server, str]
+) -> None:
+    """A busy page is told both at once: the last is how it is now."""
+    page.add_init_script(
+        "const Real = IntersectionObserver; window.IntersectionObserver = class extends Real {"
+        " constructor(tell, options) { super((all, self) =>"
+        " tell([...all.map(({ target }) => ({ target, isIntersecting: false })), ...all], self), options); } }"
+    )
+    opened(page, recorded, "plots", f"#sa-advantage-chart{DRAWN}")
+
+
 def test_a_reward_of_any_name_is_named_as_it_is(page: Page, recorded: tuple[Server, str]) -> None:
     server, run = recorded
     found = server.call("GET", f"/api/runs/{run}/samples/scatter")
