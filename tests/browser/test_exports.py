@@ -29,7 +29,7 @@ def run(server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
     def settled() -> bool:  # what the run's own processes hold is let go of a moment after its end
         return any(part["removable"] for part in server.call("GET", f"/api/runs/{run_id}/disk")["parts"])
 
-    wait_for(settled, 20, every=0.2, what="the run's lock")
+    wait_for(settled, 60, every=0.2, what="the run's lock")
     return run_id
 
 
@@ -104,6 +104,34 @@ def test_the_runs_page_leads_there_and_back(page: Page, server: Server, run: str
     page.click("#nav-live")
     page.click("#nav-runs")
     expect(page.locator(".r-page")).to_be_visible()
+
+
+def test_what_a_run_takes_is_asked_once(page: Page, server: Server, run: str) -> None:
+    """Also where the list of runs, which names it and its state, comes later: what was ticked is not drawn anew."""
+    held: list[Route] = []
+    page.route("**/api/runs", lambda route: held.append(route), times=1)
+    page.goto(f"{server.url}?tab=runs&run={run}&files=1&lang=en")
+    page.check('input[data-part="optimizer"]')
+    held[0].continue_()
+    expect(page.locator(".x-title h1")).to_have_text("Files of <b>filed</b>")
+    requests: list[str] = page.watched.requests  # type: ignore[attr-defined]
+    assert sum(one.endswith(f"/api/runs/{run}/disk") for one in requests) == 1
+    expect(page.locator('input[data-part="optimizer"]')).to_be_checked()
+
+
+def test_a_start_that_is_under_way_is_not_made_twice(page: Page, server: Server, run: str) -> None:
+    opened(page, server, run)
+    page.locator('[data-kind="merged"]').click()
+    held: list[Route] = []
+    page.route(f"**/api/runs/{run}/exports", lambda route: held.append(route), times=1)
+    page.click("#exports-make")
+    page.click('#studio-header [data-lang="ko"]')  # which says all of it anew
+    expect(page.locator("#exports-make")).to_have_text("내보내기")
+    expect(page.locator("#exports-make")).to_be_disabled()
+    assert [route.request.method for route in held] == ["POST"]
+    page.watched.expect_failures = True  # type: ignore[attr-defined]
+    held[0].fulfill(status=409, json={"error": {"en": "no", "ko": "아니요"}})
+    expect(page.locator("#exports-make")).to_be_enabled()
 
 
 def test_an_export_shows_how_far_it_is_is_stopped_fails_and_is_proved(page: Page, server: Server, run: str) -> None:

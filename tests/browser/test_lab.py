@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.browser.conftest import Server, open_page
+from tests.browser.conftest import Server, open_page, quiet
 from tests.browser.test_data import brought, korean, menu
 
 SECTIONS = ("score", "audit", "advantages", "probe", "replay", "custom")
@@ -251,6 +251,24 @@ def test_a_group_is_taken_from_a_run(page: Page, server: Server, run: str) -> No
     expect(page.locator("#lab-adv-table th.lab-adv-name")).to_have_count(2)
     expect(page.locator("#lab-adv-size")).to_have_value("8")
     expect(page.locator("#lab-adv-table thead")).to_contain_text("accuracy")
+
+
+def test_of_two_runs_picked_the_last_one_stays(page: Page, server: Server, run: str) -> None:
+    """The answer about the one before comes late."""
+    opened(page, server, "advantages")
+    small = [{"reward_names": ["accuracy"], "completions": [{"rewards": [1.0]}, {"rewards": [0.0]}]}]
+    held: list[Route] = []
+    page.route(f"**/api/runs/{run}/samples?*", lambda route: held.append(route), times=1)
+    with page.expect_request(f"**/api/runs/{run}/samples?*"):
+        page.select_option("#lab-adv-run", run)
+    page.fill("#lab-adv-step", "2")  # the same run at a step
+    page.press("#lab-adv-step", "Enter")
+    expect(page.locator("#lab-adv-size")).to_have_value("8")
+    with page.expect_response(f"**/api/runs/{run}"):  # its settings, the last that is asked about it
+        held[0].fulfill(json={"groups": small})
+    quiet(page)
+    expect(page.locator("#lab-adv-size")).to_have_value("8")
+    expect(page.locator("#lab-adv-table th.lab-adv-name")).to_have_count(2)
 
 
 def test_a_probe_runs_reports_and_makes_the_filtered_set(page: Page, server: Server) -> None:

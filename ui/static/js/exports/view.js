@@ -15,7 +15,7 @@ const closed = () => Boolean(demo.get()?.demo);
 
 export class FilesView {
   constructor() {
-    Object.assign(this, { run: undefined, state: null });
+    Object.assign(this, { run: undefined, state: null, listed: false });
     const back = h('a', { class: 'x-back', href: state.link({ files: null }), t: 'exports.back', onclick: (event) => state.follow(event, { files: null }) });
     this.name = h('h1', { tabIndex: -1 });
     this.badge = stateBadge({ state: 'queued' });
@@ -53,8 +53,9 @@ export class FilesView {
     const { run } = state.get();
     const known = runlist.find(run);
     const now = known?.state ?? null;
-    const moved = again || run !== this.run || now !== this.state;
-    Object.assign(this, { run, state: now });
+    // The list's first answer tells nothing new of a run whose files are being asked for already.
+    const moved = again || run !== this.run || (now !== this.state && this.listed);
+    Object.assign(this, { run, state: now, listed: runlist.list() !== null });
     this.#title();
     const missing = Boolean(run) && runlist.list() !== null && !known;
     this.none.hidden = Boolean(run);

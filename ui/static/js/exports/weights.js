@@ -12,7 +12,7 @@ const KINDS = { adapter: ['adapter', 'merged'], full: ['model'] };
 
 export class Weights {
   constructor() {
-    Object.assign(this, { run: null, known: null, kind: 'adapter' });
+    Object.assign(this, { run: null, known: null, kind: 'adapter', asking: false });
     this.checkpoint = h('select', { class: 'input', id: 'exports-checkpoint', onchange: () => this.#draw() });
     this.kinds = h('div', { class: 'segmented', role: 'group', tt: { 'aria-label': 'exports.what' } });
     this.about = h('p', { class: 'caption x-about' });
@@ -95,7 +95,7 @@ export class Weights {
     setText(this.about, source ? t(`exports.about_${this.kind}`) : '');
     const there = source && known.exports.find((one) => one.what === this.kind && one.checkpoint === source.checkpoint && one.verified && !one.stale);
     const why = known.why ? t(said(known.why)) : this.job.running ? t('exports.busy') : there ? t('exports.there') : '';
-    this.make.disabled = !source || Boolean(why);
+    this.make.disabled = this.asking || !source || Boolean(why);
     setText(this.why, known.sources.length ? why : known.why ? t(said(known.why)) : t('exports.none_saved'));
     const listed = JSON.stringify([this.run, known.exports, known.can, known.sources.length]);
     if (this.listed === listed && this.list.firstChild) return;
@@ -122,6 +122,7 @@ export class Weights {
 
   async #make() {
     fill(this.note);
+    this.asking = true;
     this.make.disabled = true;
     try {
       const job = await api.post(`/api/runs/${encodeURIComponent(this.run)}/exports`, { what: this.kind, checkpoint: this.checkpoint.value });
@@ -129,6 +130,8 @@ export class Weights {
     } catch (error) {
       if (error.status === undefined) throw error;
       fill(this.note, failure(error));
+    } finally {
+      this.asking = false;
     }
     this.#draw();
   }

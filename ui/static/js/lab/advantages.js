@@ -64,13 +64,16 @@ export class Advantages {
   }
 
   async #take() {
+    const turn = (this.turn = (this.turn ?? 0) + 1); // only the run that was picked last is shown
     fill(this.notice);
     if (!this.run.value) return;
     try {
-      const { groups } = await api.get(api.address(`/api/runs/${encodeURIComponent(this.run.value)}/samples`, { step: this.step.value || undefined, limit: 4 }));
+      const run = this.run.value;
+      const { groups } = await api.get(api.address(`/api/runs/${encodeURIComponent(run)}/samples`, { step: this.step.value || undefined, limit: 4 }));
       if (!groups.length) return void fill(this.notice, h('p', { class: 'muted', t: 'lab.no_groups' }));
       const size = Math.max(2, groups[0].completions.length);
-      const { config } = await api.get(`/api/runs/${encodeURIComponent(this.run.value)}`);
+      const { config } = await api.get(`/api/runs/${encodeURIComponent(run)}`);
+      if (turn !== this.turn) return;
       const whole = groups.filter((group) => group.completions.length === size).slice(0, Math.max(1, Math.floor(MOST / size)));
       this.#use({ names: [...groups[0].reward_names], weights: groups[0].reward_names.map((_, at) => config.reward_weights?.[at] ?? 1), size, rows: whole.flatMap((group) => group.completions.map((one) => [...one.rewards])) });
     } catch (error) {
