@@ -68,6 +68,21 @@ export function address(path, params = {}) {
   return text ? `${path}?${text}` : path;
 }
 
+/** Calls whose answers may come in another order: `call()` begins one and gives a function that says, once the answer is
+ * there, whether it may be shown. It may not where the answer of a later call has been. */
+export function ordered() {
+  let begun = 0;
+  let shown = 0;
+  return () => {
+    const mine = ++begun;
+    return () => {
+      if (mine < shown) return false;
+      shown = mine;
+      return true;
+    };
+  };
+}
+
 /** Call `tick()` every `ms` while the page is visible; one call at a time; nothing at all while hidden. `now()` during a
  * call means that its answer may be old: another call follows at once. */
 export function poll(tick, ms) {

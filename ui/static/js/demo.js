@@ -11,8 +11,7 @@ const BUSY_MS = 2000;
 const listeners = new Set();
 let facts = null;
 let asked = null;
-let calls = 0;
-let told = 0; // which of the calls the facts are of: an older answer that comes later is none
+const call = api.ordered();
 
 /** The answer of GET /api/demo; null before the first one. */
 export const get = () => facts;
@@ -23,10 +22,9 @@ export function onChange(callback) {
 }
 
 export async function refresh() {
-  const mine = ++calls;
+  const newest = call();
   const answer = await api.get('/api/demo');
-  if (mine < told) return facts;
-  told = mine;
+  if (!newest()) return facts;
   facts = answer;
   for (const listener of listeners) listener(facts);
   return facts;

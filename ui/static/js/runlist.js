@@ -6,8 +6,7 @@ let runs = null;
 let failed = null;
 let poller = null;
 let every = 4000;
-let asked = 0;
-let told = 0; // which of the calls the list is of: an older answer that comes later is none
+const call = api.ordered();
 
 /** RunViews, newest first; null before the first answer. */
 export const list = () => runs;
@@ -21,18 +20,16 @@ export function onChange(callback) {
 }
 
 async function tick() {
-  const mine = ++asked;
+  const newest = call();
   try {
     const answer = await api.get('/api/runs');
-    if (mine < told) return every;
-    told = mine;
+    if (!newest()) return every;
     const changed = failed !== null || JSON.stringify(answer.runs) !== JSON.stringify(runs);
     runs = answer.runs;
     failed = null;
     if (changed) for (const listener of listeners) listener(runs, null);
   } catch (caught) {
-    if (mine < told) return every;
-    told = mine;
+    if (!newest()) return every;
     failed = caught;
     for (const listener of listeners) listener(runs, caught);
   }

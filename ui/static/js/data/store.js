@@ -7,8 +7,7 @@ let sets = null;
 let limit = null;
 let paths = true;
 let failed = null;
-let asked = 0;
-let told = 0; // which of the calls the list is of: an older answer that comes later is none
+const call = api.ordered();
 
 /** Metas, newest first; null before the first answer. */
 export const list = () => sets;
@@ -26,18 +25,16 @@ export function onChange(callback) {
 }
 
 export async function refresh() {
-  const mine = ++asked;
+  const newest = call();
   try {
     const answer = await api.get('/api/data/sets');
-    if (mine < told) return;
-    told = mine;
+    if (!newest()) return;
     sets = answer.sets;
     limit = answer.largest_upload ?? null;
     paths = answer.paths ?? true;
     failed = null;
   } catch (caught) {
-    if (mine < told) return;
-    told = mine;
+    if (!newest()) return;
     failed = caught;
   }
   for (const listener of listeners) listener();
