@@ -12,7 +12,8 @@ where they have become fewer: held-out accuracy lies surely FELL below its start
 task reward (99.9%) in the last LASTS steps and in the LASTS before; of a fall by FAR one look is enough. Critical too
 where the task is surely flat long after the form was learned: at least LONG steps, and twice as many as the form took.
 Of 60 simulated runs that learn the form first and the task later (half of them lose right answers for a while) none
-was called critical (before: 38), 38 warned (tests/unit/test_diagnosis_form_first.py has part of them).
+was called critical (before: 38), 38 warned (tests/unit/test_diagnosis_form_first.py has part of them; not an
+independent rate: the criterion was tightened on the first 40 of them).
 
 Real runs (docs/diagnosis.md): found in 3 of 3 that look at form and length only (step 30) and in 1 of 3 with a heavy
 format reward (A1 in all); a warning in none of 22 healthy ones. Critical in the six whose right answers went (form
