@@ -205,7 +205,7 @@ RUNS: dict[str, Text] = {
     "runs.age": Text("Age", "시작"),
     "runs.duration": Text("Took", "걸린 시간"),
     "runs.actions": Text("Actions", "작업"),
-    "runs.steps": Text("{step} of {total}", "{step}/{total}"),
+    "runs.steps": Text("{step} of {total}", "{step}/{total}스텝"),
     "runs.no_steps": Text("no step yet", "아직 스텝 없음"),
     "runs.attempt": Text("attempt {n}", "{n}번째 시도"),
     "runs.rows": Text("{n} rows", "{n}행"),

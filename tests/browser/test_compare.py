@@ -306,7 +306,7 @@ def test_korean_on_a_telephone_and_both_themes(browser: Browser, server: Server,
     drawn(page, traces=4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator("#compare-evaluations thead")).to_contain_text("첫 실행 대비")
-    cut = page.locator("#compare-evaluations :is(th, td)").evaluate_all(
+    cut = page.locator("#compare-evaluations tbody :is(th, td)").evaluate_all(
         "(all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.textContent)"
     )
     assert cut == [], "a run is a card: no figure is beyond the edge"
