@@ -131,7 +131,7 @@ def test_a_reward_of_any_name_is_named_as_it_is(page: Page, recorded: tuple[Serv
     opened(page, recorded, "plots", f"#sa-scatter-chart{DRAWN}")
     offered = page.locator("#sa-scatter-x option")
     assert offered.all_inner_texts()[-2:] == ["a<b>", "tokens"]
-    with page.expect_request(lambda request: "x=reward%3Atokens" in request.url):
+    with page.expect_response(lambda answer: "x=reward%3Atokens" in answer.url):
         page.select_option("#sa-scatter-x", "reward:tokens")
 
 
