@@ -120,8 +120,7 @@ class _Round:
     def run(self) -> list[Result]:
         try:
             while len(self.results) < len(self.calls):
-                if not (self.at_work and self.pool._queueing):
-                    self._hire()
+                self._hire()
                 self._turn()
             return [self.results[index] for index in range(len(self.calls))]
         finally:
@@ -132,7 +131,9 @@ class _Round:
 
     def _hire(self) -> None:
         """Children for the calls that wait: at least one in this round, more while the pool has any."""
-        while self.waiting:
+        # Not beside a thread that has none: `_next` would hand the child back, and this loop would take it again before
+        # that thread wakes, over and over, while nobody looks at the children at work.
+        while self.waiting and not (self.at_work and self.pool._queueing):
             child = self.pool._take(wait=not self.at_work)
             if child is None:
                 return
