@@ -117,7 +117,7 @@ def test_children_know_neither_torch_nor_secrets_and_run_calls_in_their_main_thr
 
 
 def test_many_threads_share_the_pool(pool: Pool) -> None:
-    """Also when their beginnings meet in every way: a thread that had one child once took and gave the other for ever."""
+    """However their beginnings meet: a thread that had one child once took and gave the other for ever."""
     found: dict[int, list[Any]] = {}
 
     def work(number: int) -> None:
