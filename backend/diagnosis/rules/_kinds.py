@@ -16,7 +16,7 @@ from backend.diagnosis import stats
 from backend.diagnosis.base import Level
 from backend.diagnosis.records import Facts, Sampled, Window
 from backend.diagnosis.rules._since_start import gain, start
-from storage.kinds import TOLERANCE
+from storage.kinds import TOLERANCE, near
 
 Kind = Literal["all_right", "all_wrong", "tied", "unscored"]
 DEAD = 0.5  # share of dead groups above which a window teaches too little
@@ -93,8 +93,7 @@ def ends(groups: Sequence[Sampled], window: Window) -> tuple[float, float]:
 
 
 def same(values: Sequence[float]) -> bool:
-    low, high = min(values), max(values)
-    return low == high or high - low <= TOLERANCE * max(1.0, abs(high), abs(low)) < math.inf
+    return near(min(values), max(values))
 
 
 def kind_of(group: Sampled, facts: Facts, low: float, high: float) -> Kind:
@@ -104,8 +103,8 @@ def kind_of(group: Sampled, facts: Facts, low: float, high: float) -> Kind:
         return "unscored"
     if not same(found):
         return "tied"
-    near = TOLERANCE * max(1.0, abs(found[0])) if math.isfinite(found[0]) else 0.0
-    return "all_right" if found[0] >= high - near else "all_wrong" if found[0] <= low + near else "tied"
+    apart = TOLERANCE * max(1.0, abs(found[0])) if math.isfinite(found[0]) else 0.0
+    return "all_right" if found[0] >= high - apart else "all_wrong" if found[0] <= low + apart else "tied"
 
 
 def dead(window: Window, groups: Sequence[Sampled] | None = None, by_task: bool = False) -> Dead:

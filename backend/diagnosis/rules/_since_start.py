@@ -200,30 +200,23 @@ class HeldOut:
 
 def held_out(window: Window) -> HeldOut | None:
     """None until there are an evaluation before training and a later one with the same rows."""
-
-    def make() -> HeldOut | None:
-        found = window.evaluations
-        before = next(((e, items) for e, items in found if e.when == "before"), None)
-        later = [(e, items) for e, items in found if e.when != "before" and e.step > 0]
-        if before is None or not later:
-            return None
-        newest = max(later, key=lambda pair: (pair[0].step, pair[0].when == "after"))
-        return compared(before, newest, 1 + len({e.step for e, _ in later}))
-
-    return once(window, "held_out", make)
+    return once(window, "held_out", lambda: _looked(window, 0))
 
 
 def held_out_before(window: Window) -> HeldOut | None:
     """What `held_out` said at the evaluation before the latest; None where there was none."""
-    steps = sorted({e.step for e, _ in window.evaluations if e.when != "before" and e.step > 0})
-    before = next(((e, items) for e, items in window.evaluations if e.when == "before"), None)
-    if before is None or len(steps) < 2:
+    return _looked(window, 1)
+
+
+def _looked(window: Window, back: int) -> HeldOut | None:
+    """The evaluation before training against the latest, or that many steps with an evaluation before the latest."""
+    before = next((pair for pair in window.evaluations if pair[0].when == "before"), None)
+    later = [pair for pair in window.evaluations if pair[0].when != "before" and pair[0].step > 0]
+    steps = sorted({e.step for e, _ in later})
+    if before is None or len(steps) <= back:
         return None
-    earlier = max(
-        ((e, items) for e, items in window.evaluations if e.when != "before" and e.step == steps[-2]),
-        key=lambda pair: pair[0].when == "after",
-    )
-    return compared(before, earlier, len(steps))
+    at = max((pair for pair in later if pair[0].step == steps[-1 - back]), key=lambda pair: pair[0].when == "after")
+    return compared(before, at, 1 + len(steps) - back)
 
 
 Looked = tuple[Evaluation, tuple[EvaluationItem, ...]]
